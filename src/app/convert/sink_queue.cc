@@ -128,63 +128,69 @@ Status SinkQueue::finish() {
 Status SinkQueue::deliver(const Batch& batch) {
   std::span<const std::uint64_t> addresses = batch.addresses;
   std::span<const capture::ModeRun> runs = batch.runs;
-  std::size_t event = 0;
-  std::size_t sched = 0;
-  std::size_t sample = 0;
+  NextOf next;
   for (const Entry& entry : batch.entries) {
     const capture::StackView stack{addresses.first(entry.addresses), runs.first(entry.runs)};
     addresses = addresses.subspan(entry.addresses);
     runs = runs.subspan(entry.runs);
-    if (entry.kind == Kind::kSample || entry.kind == Kind::kKnownSample) {
-      together_.push_back({&batch.samples[sample++],
-                           stack,
-                           {entry.number, entry.kind == Kind::kKnownSample},
-                           nullptr});
-      if (together_.size() < kTogether) {
-        continue;
-      }
-    } else if (entry.kind == Kind::kSched || entry.kind == Kind::kKnownSched) {
-      together_.push_back(
-          {nullptr, stack, {entry.number, entry.kind == Kind::kKnownSched}, &batch.sched[sched++]});
-      if (together_.size() < kTogether) {
-        continue;
-      }
+    const bool joins = take_together(batch, entry, stack, next);
+    if (joins && together_.size() < kTogether) {
+      continue;
     }
-    if (const Status added = deliver_samples(); !added) {
-      return added;
-    }
-    const auto pending = static_cast<capture::PendingStack>(entry.number);
-    Status status;
-    switch (entry.kind) {
-      case Kind::kSample:
-      case Kind::kKnownSample:
-      case Kind::kSched:
-      case Kind::kKnownSched:
-        break;
-      case Kind::kPendingSched:
-        status = sink_.add_pending_sched(batch.sched[sched++], pending);
-        break;
-      case Kind::kPendingSample:
-        status = sink_.add_pending_sample(batch.samples[sample++], pending, stack);
-        break;
-      case Kind::kOpenPending:
-        sink_.open_pending();
-        break;
-      case Kind::kResolve:
-        status = sink_.resolve_pending(pending, stack);
-        break;
-      case Kind::kEvent:
-        sink_.add_event(batch.events[event++]);
-        break;
-      case Kind::kRename:
-        sink_.rename_event(entry.number, batch.events[event++].name);
-        break;
-    }
-    if (!status) {
-      return status;
+    Status delivered = deliver_samples();
+    delivered = delivered && !joins ? deliver_alone(batch, entry, stack, next) : delivered;
+    if (!delivered) {
+      return delivered;
     }
   }
   return deliver_samples();
+}
+
+// False: the entry is none of those that are delivered together.
+bool SinkQueue::take_together(const Batch& batch, const Entry& entry,
+                              const capture::StackView& stack, NextOf& next) {
+  switch (entry.kind) {
+    case Kind::kSample:
+    case Kind::kKnownSample:
+      together_.push_back({&batch.samples[next.sample++],
+                           stack,
+                           {entry.number, entry.kind == Kind::kKnownSample},
+                           nullptr});
+      return true;
+    case Kind::kSched:
+    case Kind::kKnownSched:
+      together_.push_back({nullptr,
+                           stack,
+                           {entry.number, entry.kind == Kind::kKnownSched},
+                           &batch.sched[next.sched++]});
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status SinkQueue::deliver_alone(const Batch& batch, const Entry& entry,
+                                const capture::StackView& stack, NextOf& next) {
+  const auto pending = static_cast<capture::PendingStack>(entry.number);
+  switch (entry.kind) {
+    case Kind::kPendingSched:
+      return sink_.add_pending_sched(batch.sched[next.sched++], pending);
+    case Kind::kPendingSample:
+      return sink_.add_pending_sample(batch.samples[next.sample++], pending, stack);
+    case Kind::kResolve:
+      return sink_.resolve_pending(pending, stack);
+    case Kind::kOpenPending:
+      sink_.open_pending();
+      return {};
+    case Kind::kEvent:
+      sink_.add_event(batch.events[next.event++]);
+      return {};
+    case Kind::kRename:
+      sink_.rename_event(entry.number, batch.events[next.event++].name);
+      return {};
+    default:
+      return {};
+  }
 }
 
 Status SinkQueue::deliver_samples() {

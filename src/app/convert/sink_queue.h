@@ -103,7 +103,17 @@ class SinkQueue final : public capture::CallstackSink {
   Status push(Kind kind, std::uint32_t number, const capture::StackView& stack);
   void add_event_entry(Kind kind, std::uint32_t number, Event event);
   Batch& filling() { return pipeline_.filling(); }
+  // What of a batch comes next.
+  struct NextOf {
+    std::size_t event = 0;
+    std::size_t sched = 0;
+    std::size_t sample = 0;
+  };
   Status deliver(const Batch& batch);
+  bool take_together(const Batch& batch, const Entry& entry, const capture::StackView& stack,
+                     NextOf& next);
+  Status deliver_alone(const Batch& batch, const Entry& entry, const capture::StackView& stack,
+                       NextOf& next);
   Status deliver_samples();
 
   capture::CallstackSink& sink_;

@@ -38,6 +38,7 @@ struct CommandDefinitions {
   void define_convert_reports(CommandRow& sub);
   void define_stats();
   void define_dump();
+  void define_dump_kinds(CommandRow& sub);
   void define_show();
   void define_top();
   void define_annotate();

@@ -7,41 +7,64 @@
 
 namespace stackpack::cli {
 
+namespace {
+
+CommandDefinitions::Extra help_of_dump() {
+  return {
+      {"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
+       "--metadata|--functions|--names|--sources|--branches|--ranges|--branch-stacks|--intervals|-"
+       "-event-values|"
+       "--fields|--sample-fields|--events-of PROVIDER "
+       "[--ids] [--json] "
+       "[FILTERS]"},
+      {{"the ten hottest callstacks, with their ids",
+        "stackpack dump --stacks --ids out.spk | sort -rn | head"},
+       {"samples of one thread in two seconds",
+        "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"},
+       {"what an EventSource wrote, of a capture",
+        "stackpack dump app.nettrace --events-of MyCompany-MyApp"}},
+      "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
+      "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
+      "? "
+      "unknown) and the address in hex.\n"
+      "Other listings: a line of names that begins with '#', then a line per row, fields "
+      "separated "
+      "by tabs; '-' is a value that was not recorded.\n"
+      "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
+      "bytes; "
+      "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
+      "--branch-stacks: FROM/TO/M|P|-/X|-/A|-/CYCLES[/TYPE/SPECULATION] for each branch, with "
+      "addresses of the sample's process.\n"
+      "Filters apply to --stacks and --samples; --pid, --tid, --from and --to to --intervals as "
+      "well, --event to --fields and --event-values. For an imported profile COUNT is what the "
+      "samples stand for. " +
+          std::string(kPatterns)};
+}
+
+}  // namespace
+
 void CommandDefinitions::define_dump() {
-  CommandRow& sub = command(
-      "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
-      {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources|--branches|--ranges|--branch-stacks|--intervals|-"
-        "-event-values|"
-        "--fields|--sample-fields|--events-of PROVIDER "
-        "[--ids] [--json] "
-        "[FILTERS]"},
-       {{"the ten hottest callstacks, with their ids",
-         "stackpack dump --stacks --ids out.spk | sort -rn | head"},
-        {"samples of one thread in two seconds",
-         "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"},
-        {"what an EventSource wrote, of a capture",
-         "stackpack dump app.nettrace --events-of MyCompany-MyApp"}},
-       "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
-       "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
-       "? "
-       "unknown) and the address in hex.\n"
-       "Other listings: a line of names that begins with '#', then a line per row, fields "
-       "separated "
-       "by tabs; '-' is a value that was not recorded.\n"
-       "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
-       "bytes; "
-       "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
-       "--branch-stacks: FROM/TO/M|P|-/X|-/A|-/CYCLES[/TYPE/SPECULATION] for each branch, with "
-       "addresses of the sample's process.\n"
-       "Filters apply to --stacks and --samples; --pid, --tid, --from and --to to --intervals as "
-       "well, --event to --fields and --event-values. For an imported profile COUNT is what the "
-       "samples stand for. " +
-           std::string(kPatterns)});
+  CommandRow& sub = command("dump", "list what a .spk file holds, as text or JSON", Command::kDump,
+                            help_of_dump());
   DumpArguments& arguments = invocation.dump;
   sub.add_option("file", arguments.file, "a .spk file; of --events-of a capture")
       ->type_name("FILE.spk")
       ->required();
+  define_dump_kinds(sub);
+  add_filters(sub, arguments.filter);
+  add_times(sub, arguments.filter.from, arguments.filter.to);
+  sub.add_flag("--ids", arguments.ids,
+               "with --stacks: the id that `show` takes, as a second column")
+      ->group(kReports);
+  sub.add_option("--limit", arguments.limit, "most rows; 0: all")
+      ->type_name("N")
+      ->default_str("0")
+      ->group(kForm);
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
+}
+
+void CommandDefinitions::define_dump_kinds(CommandRow& sub) {
+  DumpArguments& arguments = invocation.dump;
   const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
     sub.add_flag_callback(
            name, [this, value] { dump_kinds.push_back(value); }, text)
@@ -80,16 +103,6 @@ void CommandDefinitions::define_dump() {
   kind("--ranges", DumpKind::kRanges, "code between two taken branches, with how often it ran");
   kind("--branch-stacks", DumpKind::kBranchStacks,
        "the branches before each sample, newest first, of `convert --keep-branches`");
-  add_filters(sub, arguments.filter);
-  add_times(sub, arguments.filter.from, arguments.filter.to);
-  sub.add_flag("--ids", arguments.ids,
-               "with --stacks: the id that `show` takes, as a second column")
-      ->group(kReports);
-  sub.add_option("--limit", arguments.limit, "most rows; 0: all")
-      ->type_name("N")
-      ->default_str("0")
-      ->group(kForm);
-  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
 }
 
 void CommandDefinitions::define_show() {

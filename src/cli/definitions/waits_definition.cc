@@ -5,36 +5,44 @@
 
 namespace stackpack::cli {
 
+namespace {
+
+CommandDefinitions::Extra help_of_waits() {
+  return {
+      {"waits [FILE] [--list] [-n N] [FILTERS] [--json]",
+       "waits [FILE] --path TID [--from TIME] [--to TIME] [--by step|thread] [--list] [-n N] "
+       "[--json]"},
+      {{"how long each thread ran, was blocked and waited for a processor",
+        "stackpack waits perf.data"},
+       {"the waits of one program that are longer than 10 ms, with who ended them",
+        "stackpack waits out.spk --list --thread nginx --longer-than 10ms"},
+       {"time on disks", "stackpack waits out.spk --state D"},
+       {"whom thread 4711 waited for in one second",
+        "stackpack waits out.spk --path 4711 --from +3s --to +4s"}},
+      "A capture of switches is needed: perf record -a -e sched:sched_switch -e "
+      "sched:sched_waking -g, or WPR with context switches.\n"
+      "blocked: until somebody made the thread able to run; woken: from then until it got a "
+      "processor; preempted: it left its processor able to run; unknown: nothing was recorded of "
+      "it, or not when it ran.\n"
+      "--list has a line for each run of a thread: when it ended, the wait before it, the part of "
+      "it that was woken, the run, why the thread left its processor then, and of the wait who "
+      "ended it and the function that blocked.\n"
+      "--path replaces each block of a thread by what the thread did that ended it, whose blocks "
+      "in turn by what their wakers did, so that all of the time has a thread that all waited "
+      "for: sums of that by step, or with --by thread by thread; with --list the steps by time.\n"
+      "Threads that are able to run in less than 1 % of their time, and idle workers of the "
+      "kernel, wait for work: they are counted in a line of their own unless threads are chosen "
+      "by --pid, --tid or --thread.\n"
+      "NAME and STATE may have * and ?, and may be repeated: one of them must fit. All filters "
+      "that are given must hold."};
+}
+
+}  // namespace
+
 void CommandDefinitions::define_waits() {
   static constexpr std::array kSums = {Choice{"step", 0}, Choice{"thread", 1}};
-  CommandRow& sub = command(
-      "waits", "show how long threads ran and waited, and what for", Command::kWaits,
-      {{"waits [FILE] [--list] [-n N] [FILTERS] [--json]",
-        "waits [FILE] --path TID [--from TIME] [--to TIME] [--by step|thread] [--list] [-n N] "
-        "[--json]"},
-       {{"how long each thread ran, was blocked and waited for a processor",
-         "stackpack waits perf.data"},
-        {"the waits of one program that are longer than 10 ms, with who ended them",
-         "stackpack waits out.spk --list --thread nginx --longer-than 10ms"},
-        {"time on disks", "stackpack waits out.spk --state D"},
-        {"whom thread 4711 waited for in one second",
-         "stackpack waits out.spk --path 4711 --from +3s --to +4s"}},
-       "A capture of switches is needed: perf record -a -e sched:sched_switch -e "
-       "sched:sched_waking -g, or WPR with context switches.\n"
-       "blocked: until somebody made the thread able to run; woken: from then until it got a "
-       "processor; preempted: it left its processor able to run; unknown: nothing was recorded of "
-       "it, or not when it ran.\n"
-       "--list has a line for each run of a thread: when it ended, the wait before it, the part of "
-       "it that was woken, the run, why the thread left its processor then, and of the wait who "
-       "ended it and the function that blocked.\n"
-       "--path replaces each block of a thread by what the thread did that ended it, whose blocks "
-       "in turn by what their wakers did, so that all of the time has a thread that all waited "
-       "for: sums of that by step, or with --by thread by thread; with --list the steps by time.\n"
-       "Threads that are able to run in less than 1 % of their time, and idle workers of the "
-       "kernel, wait for work: they are counted in a line of their own unless threads are chosen "
-       "by --pid, --tid or --thread.\n"
-       "NAME and STATE may have * and ?, and may be repeated: one of them must fit. All filters "
-       "that are given must hold."});
+  CommandRow& sub = command("waits", "show how long threads ran and waited, and what for",
+                            Command::kWaits, help_of_waits());
   WaitsArguments& arguments = invocation.waits;
   app::WaitFilter& filter = arguments.filter;
   sub.add_option("file", arguments.file,

@@ -309,10 +309,9 @@ McpAnswer McpSession::show(const ToolWords& given) {
   return answer_of(std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows));
 }
 
-McpAnswer McpSession::diff(const ToolWords& given) {
-  ToolWords words = given;
-  std::vector<File> files;
-  for (const std::string& asked : given.files) {
+// Opens the files of both sides, and puts their paths into the words of the command.
+std::optional<McpAnswer> McpSession::open_sides(ToolWords& words, std::vector<File>& files) {
+  for (const std::string& asked : words.files) {
     const Result<File> file = open(asked);
     if (!file) {
       return not_opened(asked, file.error());
@@ -320,12 +319,8 @@ McpAnswer McpSession::diff(const ToolWords& given) {
     files.push_back(*file);
   }
   const std::size_t olds = words.others.size();
-  std::vector<const Reader*> readers;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    readers.push_back(&files[i]->reader());
-    if (i < olds) {
-      words.others[i] = files[i]->path();
-    }
+  for (std::size_t i = 0; i < std::min(olds, files.size()); ++i) {
+    words.others[i] = files[i]->path();
   }
   std::size_t next = olds;
   for (std::string& option : words.options) {
@@ -337,6 +332,21 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   if (std::any_of(files.begin(), files.end(),
                   [this](const File& file) { return says_no_symbols(*file); })) {
     words.options.emplace_back(kNoSymbols);
+  }
+  return std::nullopt;
+}
+
+McpAnswer McpSession::diff(const ToolWords& given) {
+  ToolWords words = given;
+  std::vector<File> files;
+  if (const auto problem = open_sides(words, files)) {
+    return *problem;
+  }
+  const std::size_t olds = words.others.size();
+  std::vector<const Reader*> readers;
+  readers.reserve(files.size());
+  for (const File& file : files) {
+    readers.push_back(&file->reader());
   }
   CommandLine line;
   if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {

@@ -72,6 +72,7 @@ class McpSession {
   McpAnswer summarize(const std::string& file, bool whole);
   McpAnswer report(const ToolWords& words);
   McpAnswer show(const ToolWords& words);
+  std::optional<McpAnswer> open_sides(ToolWords& words, std::vector<File>& files);
   McpAnswer diff(const ToolWords& words);
   McpAnswer waits(const ToolWords& words);
   McpAnswer page(const ToolWords& words);

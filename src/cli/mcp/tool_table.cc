@@ -44,21 +44,11 @@ std::vector<ToolArgument> with_filters(std::vector<ToolArgument> arguments) {
   return arguments;
 }
 
-std::vector<Tool> make_tools() {
+// What counts samples.
+std::vector<Tool> report_tools() {
   const std::string_view json = "--json";
   const std::string_view names = "--function-names=short";
   return {
-      {"open",
-       ToolKind::kOpen,
-       "Without file: the captures that can be asked about. With it: opens one and says what it "
-       "is. Begin here.",
-       {"open"},
-       {{"file", Type::kFile, "a path", "", false}}},
-      {"summary",
-       ToolKind::kSummary,
-       "What a capture has: samples, events, losses, its largest modules and processes.",
-       {"summary"},
-       {kFileArgument}},
       {"top",
        ToolKind::kReport,
        "Where the samples are. self: in the row itself; total: in it or what it calls. Shares are "
@@ -95,6 +85,14 @@ std::vector<Tool> make_tools() {
        "The most frequent callstacks, root first; with focus those through a function.",
        {"top", "--by=callstack", json, names},
        with_filters({kFileArgument, {"rows", Type::kNumber, "most rows (5)", "--rows"}})},
+  };
+}
+
+// What looks at one callstack, at other files, at waits, or shows the way to the page.
+std::vector<Tool> other_tools() {
+  const std::string_view json = "--json";
+  const std::string_view names = "--function-names=short";
+  return {
       {"callstack",
        ToolKind::kShow,
        "One callstack by its number, leaf first, with lines.",
@@ -128,6 +126,26 @@ std::vector<Tool> make_tools() {
        {"page"},
        {kFileArgument, {"function", Type::kText, "what to search for", "", false}}},
   };
+}
+
+std::vector<Tool> make_tools() {
+  std::vector<Tool> tools = {
+      {"open",
+       ToolKind::kOpen,
+       "Without file: the captures that can be asked about. With it: opens one and says what it "
+       "is. Begin here.",
+       {"open"},
+       {{"file", Type::kFile, "a path", "", false}}},
+      {"summary",
+       ToolKind::kSummary,
+       "What a capture has: samples, events, losses, its largest modules and processes.",
+       {"summary"},
+       {kFileArgument}},
+  };
+  for (const std::vector<Tool>& more : {report_tools(), other_tools()}) {
+    tools.insert(tools.end(), more.begin(), more.end());
+  }
+  return tools;
 }
 
 std::string_view type_word(Type type) {

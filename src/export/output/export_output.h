@@ -44,8 +44,8 @@ class ExportOutput {
 
   [[nodiscard]] const Status& status() const { return status_; }
 
-  /// Writes what is pending and ends the compressed stream. Does not commit the file. Nothing may be
-  /// written after.
+  /// Writes what is pending and ends the compressed stream. Does not commit the file. Nothing may
+  /// be written after.
   Status finish();
 
  private:

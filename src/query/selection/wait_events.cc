@@ -242,9 +242,10 @@ bool asks_for(const SampleFilter& filter, const CaptureView& view, std::string_v
          std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();
 }
 
-std::vector<std::pair<WaitState, std::string_view>> asked_for(const SampleFilter& filter,
-                                                              const CaptureView& view) {
-  std::vector<std::pair<WaitState, std::string_view>> asked;
+using AskedEvents = std::vector<std::pair<WaitState, std::string_view>>;
+
+AskedEvents asked_for(const SampleFilter& filter, const CaptureView& view) {
+  AskedEvents asked;
   for (const auto& [state, name] : kWaitEvents) {
     if (asks_for(filter, view, name)) {
       asked.emplace_back(state, name);
@@ -296,6 +297,28 @@ Status add_detail(const Reader& reader, std::shared_ptr<WaitStacks> stacks, Capt
   return {};
 }
 
+void add_events(const AskedEvents& asked, const WaitCensus& census, CaptureView& view,
+                WaitSamples& waits) {
+  view.event_samples.resize(view.events.size());
+  view.first_wait_event = static_cast<std::uint32_t>(view.events.size());
+  for (const auto& [state, name] : asked) {
+    waits.set_event(state, static_cast<std::uint32_t>(view.events.size()));
+    view.events.push_back({std::string(name), true});
+    view.event_samples.push_back(census.counts[static_cast<std::size_t>(state)]);
+  }
+}
+
+void read_jointly(const std::shared_ptr<JointSamples>& joint, CaptureView& view) {
+  view.fields = {};  // they are those of samples of the file
+  view.samples = [joint](const SampleQuery& query, const auto& visit) {
+    return joint->samples(query, visit);
+  };
+  view.parts = {};
+  view.columns = [joint](const SampleScan& scan, const auto& visit) {
+    return joint->columns(scan, visit);
+  };
+}
+
 }  // namespace
 
 Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
@@ -341,28 +364,14 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
       return added;
     }
   }
-  view.event_samples.resize(view.events.size());
-  view.first_wait_event = static_cast<std::uint32_t>(view.events.size());
-  for (const auto& [state, name] : asked) {
-    waits.set_event(state, static_cast<std::uint32_t>(view.events.size()));
-    view.events.push_back({std::string(name), true});
-    view.event_samples.push_back(census->counts[static_cast<std::size_t>(state)]);
-  }
+  add_events(asked, *census, view, waits);
   if (is_wall) {
     if (const Status added = add_wall(reader, *census, view, waits); !added) {
       return added;
     }
   }
   const bool has_file = asked.size() < filter.events.size();
-  const auto joint = std::make_shared<JointSamples>(reader, std::move(waits), has_file);
-  view.fields = {};  // they are those of samples of the file
-  view.samples = [joint](const SampleQuery& query, const auto& visit) {
-    return joint->samples(query, visit);
-  };
-  view.parts = {};
-  view.columns = [joint](const SampleScan& scan, const auto& visit) {
-    return joint->columns(scan, visit);
-  };
+  read_jointly(std::make_shared<JointSamples>(reader, std::move(waits), has_file), view);
   return {};
 }
 

@@ -294,6 +294,25 @@ Status check_fields(const Reader& reader) {
   return known ? read : Status{mismatch("spk: a sample is of a control group that is not there")};
 }
 
+template <typename Value>
+Status outcome_of(const Result<Value>& result) {
+  return result ? Status{} : Status(result.error());
+}
+
+// Sections whose rows follow rules of their own decode as a whole.
+Status check_rows(const Reader& reader) {
+  Status status = outcome_of(reader.names());
+  status = status ? outcome_of(reader.sources()) : status;
+  status = status ? outcome_of(reader.branches()) : status;
+  status = status
+               ? reader.intervals({}, [](std::span<const WaitInterval> /*rows*/) { return true; })
+               : status;
+  status = status ? outcome_of(reader.event_value_texts()) : status;
+  status = status ? reader.event_values([](std::span<const EventValue> /*rows*/) { return true; })
+                  : status;
+  return status ? check_fields(reader) : status;
+}
+
 // The tables decode and follow their rules, and the statistics have their lengths.
 Status check_tables(const Reader& reader, Totals& totals) {
   const Statistics& statistics = reader.statistics();
@@ -302,46 +321,14 @@ Status check_tables(const Reader& reader, Totals& totals) {
   const auto threads = reader.threads();
   const auto modules = reader.modules();
   const auto metadata = reader.metadata();
-  const auto names = reader.names();
-  if (!events) {
-    return events.error();
+  for (const Status& read : {outcome_of(events), outcome_of(processes), outcome_of(threads),
+                             outcome_of(modules), outcome_of(metadata)}) {
+    if (!read) {
+      return read;
+    }
   }
-  if (!processes) {
-    return processes.error();
-  }
-  if (!threads) {
-    return threads.error();
-  }
-  if (!modules) {
-    return modules.error();
-  }
-  if (!metadata) {
-    return metadata.error();
-  }
-  if (!names) {
-    return names.error();
-  }
-  if (const auto sources = reader.sources(); !sources) {
-    return sources.error();
-  }
-  if (const auto branches = reader.branches(); !branches) {
-    return branches.error();
-  }
-  const Status intervals =
-      reader.intervals({}, [](std::span<const WaitInterval> /*rows*/) { return true; });
-  if (!intervals) {
-    return intervals;
-  }
-  if (const auto texts = reader.event_value_texts(); !texts) {
-    return texts.error();
-  }
-  const Status values =
-      reader.event_values([](std::span<const EventValue> /*rows*/) { return true; });
-  if (!values) {
-    return values;
-  }
-  if (const Status fields = check_fields(reader); !fields) {
-    return fields;
+  if (const Status rows = check_rows(reader); !rows) {
+    return rows;
   }
   totals.events = events->size();
   const bool same =

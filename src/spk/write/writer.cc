@@ -1,6 +1,7 @@
 #include "spk/write/writer.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "spk/format/source_rows.h"
@@ -181,6 +182,20 @@ Writer::Stalls Writer::stalls() const {
   return {impl_->samples.waits_for_encoders(), impl_->samples.waits_of_encoders()};
 }
 
+namespace {
+
+// Lets `add` write a section, if there is one to write.
+template <typename SectionWriter, typename Add, typename... Places>
+Status add_with(const Add& add, Places&&... places) {
+  if (!add) {
+    return {};
+  }
+  SectionWriter writer(std::forward<Places>(places)...);
+  return add(writer);
+}
+
+}  // namespace
+
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint, const AddBranches& add_branches,
@@ -212,32 +227,15 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
       return status.error();
     }
   }
-  if (const Status added = impl_->write_branches(add_branches); !added) {
+  Status added = impl_->write_branches(add_branches);
+  added = added ? add_with<IntervalWriter>(add_intervals, impl_->sections, impl_->threaded) : added;
+  added = added ? add_with<ValueWriter>(add_values, impl_->sections) : added;
+  added = added ? add_with<BranchStackWriter>(add_branch_stacks, impl_->sections,
+                                              impl_->scratch_directory, impl_->table_bytes)
+                : added;
+  added = added ? add_with<FieldWriter>(add_fields, impl_->sections) : added;
+  if (!added) {
     return added.error();
-  }
-  if (add_intervals) {
-    IntervalWriter intervals(impl_->sections, impl_->threaded);
-    if (const Status added = add_intervals(intervals); !added) {
-      return added.error();
-    }
-  }
-  if (add_values) {
-    ValueWriter values(impl_->sections);
-    if (const Status added = add_values(values); !added) {
-      return added.error();
-    }
-  }
-  if (add_branch_stacks) {
-    BranchStackWriter stacks(impl_->sections, impl_->scratch_directory, impl_->table_bytes);
-    if (const Status added = add_branch_stacks(stacks); !added) {
-      return added.error();
-    }
-  }
-  if (add_fields) {
-    FieldWriter fields(impl_->sections);
-    if (const Status added = add_fields(fields); !added) {
-      return added.error();
-    }
   }
   if (const Status named = impl_->write_names(add_names); !named) {
     return named.error();
