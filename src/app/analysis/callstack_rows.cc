@@ -8,6 +8,7 @@ namespace {
 
 constexpr char kBetween = ';';
 constexpr std::string_view kNoCallstack = "[no callstack]";
+constexpr std::uint64_t kParts = std::uint64_t{1} << 32;  // there are fewer
 
 // Calls take(part) for what is between semicolons.
 template <typename Take>
@@ -24,7 +25,7 @@ void each_part(std::string_view name, const Take& take) {
 }  // namespace
 
 std::uint32_t CallstackRows::child_of(std::uint32_t node, std::uint32_t part) {
-  const std::uint32_t number = children_.number((std::uint64_t{node} << 32) | part) + 1;
+  const std::uint32_t number = children_.number(node * kParts + part) + 1;
   if (number == nodes_.size()) {
     nodes_.push_back({node, part, nodes_[node].depth + 1});
   }
@@ -63,9 +64,9 @@ void CallstackRows::add(std::span<const std::uint32_t> leaf_first,
     ++shared;
   }
   path_.resize(shared);
+  std::uint32_t node = path_.empty() ? kRoot : path_.back().node;
   for (std::size_t level = shared; level < depth; ++level) {
     const std::uint32_t entity = leaf_first[depth - 1 - level];
-    std::uint32_t node = path_.empty() ? kRoot : path_.back().node;
     const Parts parts = parts_of(entity, entities);
     // Before the first text stands nothing, no semicolon either.
     const bool is_nothing = parts.count == 1 && texts_.text(part_lists_[parts.first]).empty();
@@ -74,11 +75,7 @@ void CallstackRows::add(std::span<const std::uint32_t> leaf_first,
     }
     path_.push_back({entity, node});
   }
-  std::uint32_t end = path_.empty() ? kRoot : path_.back().node;
-  if (end == kRoot) {
-    end = below(kRoot, kNoCallstack);
-  }
-  Node& row = nodes_[end];
+  Node& row = nodes_[node == kRoot ? below(kRoot, kNoCallstack) : node];
   row.is_row = true;
   row.value += value;
   row.stack = std::min(row.stack, stack);
