@@ -263,11 +263,11 @@ std::string CliMetadata::type_name(std::uint32_t row) const {
   for (unsigned depth = 0; depth < kMostNesting && row >= 1 && row <= tables_[kTypes].rows;
        ++depth) {
     const std::string_view own = text(cell(kTypes, row, kTypeName));
-    name = std::string(own) + (name.empty() ? "" : "+") + name;
+    name.insert(0, name.empty() ? "" : "+").insert(0, own);
     const auto around = std::lower_bound(nested_.begin(), nested_.end(), std::pair(row, 0U));
     if (around == nested_.end() || around->first != row) {
       const std::string_view space = text(cell(kTypes, row, kTypeNamespace));
-      return space.empty() ? name : std::string(space) + "." + name;
+      return space.empty() ? name : name.insert(0, ".").insert(0, space);
     }
     row = around->second;
   }

@@ -144,7 +144,7 @@ struct NativeNumber {
 
 NativeNumber read_native(bytes::ByteCursor& in) {
   const auto first = in.read<std::uint8_t>();
-  const auto more = static_cast<unsigned>(std::countr_one(static_cast<unsigned>(first & 0xFU)));
+  const unsigned more = std::min(static_cast<unsigned>(std::countr_one(first)), 4U);
   if (more == 4) {
     return {in.read<std::uint32_t>(), 32};
   }
