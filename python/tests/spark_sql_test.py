@@ -69,7 +69,7 @@ def write_with(lake, text, day, table, **values):
     for name, value in values.items():
         column = pa.array([value] * rows.num_rows).cast(rows.schema.field(name).type)
         rows = rows.set_column(rows.column_names.index(name), name, column)
-    pq.write_table(rows, path)
+    pq.write_table(rows, path, compression="zstd")  # Spark's snappy takes a machine with musl for one of musl
 
 
 def write_what_engines_differ_in(folder, lake):
