@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "capture/keyed_sums.h"
+#include "core/saturating.h"
 #include "stackpack/branches.h"
 
 namespace stackpack::capture {
@@ -12,10 +13,7 @@ bool is_before(const Row& a, const Row& b) {
   return branch_key(a) < branch_key(b);
 }
 
-/// a + b, or the largest number.
-constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return a > ~b ? ~std::uint64_t{0} : a + b;
-}
+using core::saturating_sum;
 
 /// Adds `row` to one with the same key.
 inline void join_rows(BranchEdge& sum, const BranchEdge& row) {

@@ -8,8 +8,8 @@
 #include "app/analysis/image_packages.h"
 #include "app/analysis/report_plan.h"
 #include "bytes/utf8.h"
+#include "core/saturating.h"
 #include "query/name_pattern.h"
-#include "query/selection/saturating.h"
 #include "query/selection/wait_events.h"
 
 namespace stackpack::app {
@@ -162,7 +162,7 @@ Status SampleCounting::each_group_of_samples(const query::GroupBy& by, const Row
                                 by.context ? sample.context : 0, *row};
       Group& group = groups.try_emplace(key, Group{key}).first->second;
       group.count += sample.count;
-      group.weight = query::saturating_sum(group.weight, sample.weight);
+      group.weight = core::saturating_sum(group.weight, sample.weight);
     }
     return {};
   };

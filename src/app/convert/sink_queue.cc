@@ -188,9 +188,13 @@ Status SinkQueue::deliver_alone(const Batch& batch, const Entry& entry,
     case Kind::kRename:
       sink_.rename_event(entry.number, batch.events[next.event++].name);
       return {};
-    default:
-      return {};
+    case Kind::kSample:
+    case Kind::kKnownSample:
+    case Kind::kSched:
+    case Kind::kKnownSched:
+      break;  // together with others
   }
+  return {};
 }
 
 Status SinkQueue::deliver_samples() {

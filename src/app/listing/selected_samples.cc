@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/saturating.h"
 #include "query/selection/capture_view.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::app {
 
@@ -124,7 +124,7 @@ Result<std::vector<std::uint64_t>> weights_of_events(const Reader& reader,
         for (const query::SelectedSample& sample : block) {
           if (sample.event < weights.size()) {
             std::uint64_t& weight = weights[sample.event];
-            weight = query::saturating_sum(weight, sample.weight);
+            weight = core::saturating_sum(weight, sample.weight);
           }
         }
         return {};

@@ -1,8 +1,8 @@
 #include "app/listing/stack_listing.h"
 
 #include "app/listing/selected_samples.h"
+#include "core/saturating.h"
 #include "query/selection/capture_view.h"
-#include "query/selection/saturating.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
@@ -16,7 +16,7 @@ constexpr std::size_t kListedAtOnce = 4096;
 void count(std::vector<std::uint64_t>& counts, StackId stack, StackOrigin origin,
            std::uint64_t samples) {
   if (has_chain(origin) && stack < counts.size()) {
-    counts[stack] = query::saturating_sum(counts[stack], samples);
+    counts[stack] = core::saturating_sum(counts[stack], samples);
   }
 }
 

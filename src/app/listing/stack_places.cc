@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "app/listing/selected_samples.h"
-#include "query/selection/saturating.h"
+#include "core/saturating.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
@@ -24,7 +24,7 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
       return first.error();
     }
     const auto absolute = [&first](const CaptureTime& time) {
-      return time.from_start ? query::saturating_sum(*first, time.ns) : time.ns;
+      return time.from_start ? core::saturating_sum(*first, time.ns) : time.ns;
     };
     query.from_ns = filter.from ? absolute(*filter.from) : query.from_ns;
     query.to_ns = filter.to ? absolute(*filter.to) : query.to_ns;

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/saturating.h"
 #include "query/name_pattern.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::app {
 
@@ -50,7 +50,7 @@ Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
     start = *found;
   }
   const auto absolute = [start](const CaptureTime& time) {
-    return time.from_start ? query::saturating_sum(start, time.ns) : time.ns;
+    return time.from_start ? core::saturating_sum(start, time.ns) : time.ns;
   };
   range.from_ns = filter.from ? absolute(*filter.from) : range.from_ns;
   range.to_ns = filter.to ? absolute(*filter.to) : range.to_ns;

@@ -123,12 +123,15 @@ void McpFile::begin_early() {
   if (!early_.empty()) {
     return;
   }
+  // What a summary has, which most begin with, comes first.
+  add_early(words_by(kByModule));
+  add_early(words_by(kByProcess));
   Early& calls = early_.emplace_back();
   calls.key = kCallsKey;
   calls.work = [this] { return count_calls(); };
   for (const std::string_view word :
-       {std::string_view("--tree"), std::string_view("--by=callstack"), kByModule, kByProcess,
-        kByLine, std::string_view("--by=thread")}) {
+       {std::string_view("--tree"), std::string_view("--by=callstack"), kByLine,
+        std::string_view("--by=thread")}) {
     add_early(words_by(word));
   }
   for (Early& early : early_) {

@@ -44,16 +44,17 @@ std::vector<ToolArgument> with_filters(std::vector<ToolArgument> arguments) {
   return arguments;
 }
 
+constexpr std::string_view kJson = "--json";
+constexpr std::string_view kNames = "--function-names=short";
+
 // What counts samples.
 std::vector<Tool> report_tools() {
-  const std::string_view json = "--json";
-  const std::string_view names = "--function-names=short";
   return {
       {"top",
        ToolKind::kReport,
        "Where the samples are. self: in the row itself; total: in it or what it calls. Shares are "
        "of weight.",
-       {"top", json, names},
+       {"top", kJson, kNames},
        with_filters({kFileArgument,
                      {"by", Type::kText, "what a row is (function)", "--by", false, kGrains},
                      {"order", Type::kText, "self or total (self)", "--order"},
@@ -61,56 +62,54 @@ std::vector<Tool> report_tools() {
       {"tree",
        ToolKind::kReport,
        "The largest functions where they were called, below what calls them.",
-       {"top", "--tree", json, names},
+       {"top", "--tree", kJson, kNames},
        with_filters({kFileArgument, kRowsArgument})},
       {"callers",
        ToolKind::kReport,
        "What calls a function.",
-       {"callers", json, names},
+       {"callers", kJson, kNames},
        with_filters({kFileArgument, kFunctionArgument, kRowsArgument})},
       {"callees",
        ToolKind::kReport,
        "What a function calls.",
-       {"callees", json, names},
+       {"callees", kJson, kNames},
        with_filters({kFileArgument, kFunctionArgument, kRowsArgument})},
       {"source",
        ToolKind::kReport,
        "Lines of a function that samples are in.",
-       {"top", "--by=line", json, names},
+       {"top", "--by=line", kJson, kNames},
        with_filters({kFileArgument,
                      {"function", Type::kText, kFunctionArgument.text, "--only", true},
                      kRowsArgument})},
       {"callstacks",
        ToolKind::kReport,
        "The most frequent callstacks, root first; with focus those through a function.",
-       {"top", "--by=callstack", json, names},
+       {"top", "--by=callstack", kJson, kNames},
        with_filters({kFileArgument, {"rows", Type::kNumber, "most rows (5)", "--rows"}})},
   };
 }
 
 // What looks at one callstack, at other files, at waits, or shows the way to the page.
 std::vector<Tool> other_tools() {
-  const std::string_view json = "--json";
-  const std::string_view names = "--function-names=short";
   return {
       {"callstack",
        ToolKind::kShow,
        "One callstack by its number, leaf first, with lines.",
-       {"show", json, names},
+       {"show", kJson, kNames},
        {kFileArgument,
         {"id", Type::kNumber, "its number", "", true},
         {"rows", Type::kNumber, "most frames (20)", "--limit"}}},
       {"diff",
        ToolKind::kDiff,
        "What has another share of the samples than before, and how sure that is.",
-       {"diff", json},
+       {"diff", kJson},
        {{"before", Type::kFiles, "one or more runs", "", true},
         {"after", Type::kFiles, "one or more runs", "--against", true},
         kRowsArgument}},
       {"waits",
        ToolKind::kWaits,
        "How long threads ran, were blocked and waited for a processor; of captures with switches.",
-       {"waits", json},
+       {"waits", kJson},
        {kFileArgument,
         {"thread", Type::kTexts, "of threads or processes of these names", "--thread"},
         {"pid", Type::kNumber, "of this process", "--pid"},

@@ -15,11 +15,11 @@
 #include <array>
 #include <charconv>
 
+#include "core/saturating.h"
 #include "export/formats/csv_schema.h"
 #include "export/job/export_job.h"
 #include "export/output/csv_table.h"
 #include "query/naming/build_id_text.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -261,7 +261,7 @@ class CsvEncoder {
             write_references(**table, sample);
             job_.report.samples += sample.count;
             job_.report.weight =
-                query::saturating_sum(job_.report.weight, job_.selection.value_of(sample));
+                core::saturating_sum(job_.report.weight, job_.selection.value_of(sample));
           }
           return (*table)->status();
         });
@@ -309,7 +309,7 @@ class CsvEncoder {
   }
 
   static std::uint64_t last_address(const Module& module) {
-    return module.size == 0 ? module.base : query::saturating_sum(module.base, module.size - 1);
+    return module.size == 0 ? module.base : core::saturating_sum(module.base, module.size - 1);
   }
 
   Status write_processes() {

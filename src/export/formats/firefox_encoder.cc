@@ -9,12 +9,12 @@
 
 #include <limits>
 
+#include "core/saturating.h"
 #include "export/formats/firefox_tables.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
 #include "export/lanes/lane_timeline.h"
 #include "export/output/json_output.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -145,7 +145,7 @@ class FirefoxEncoder {
     json_.StartArray();
     Status status = replay([this](const LaneSample& sample) {
       job_.report.samples += sample.count;
-      job_.report.weight = query::saturating_sum(job_.report.weight, sample.value);
+      job_.report.weight = core::saturating_sum(job_.report.weight, sample.value);
       distinct_.add(sample.node);
       if (sample.node == query::StackTree::kRoot) {
         json_.Null();

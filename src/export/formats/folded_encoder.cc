@@ -7,8 +7,8 @@
 #include <charconv>
 #include <map>
 
+#include "core/saturating.h"
 #include "export/job/export_job.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -109,9 +109,9 @@ class FoldedEncoder {
         totals_.resize(tree_.node_count());
       }
       const std::uint64_t value = job_.selection.value_of_group(groups[i]);
-      totals_[node] = query::saturating_sum(totals_[node], value);
+      totals_[node] = core::saturating_sum(totals_[node], value);
       job_.report.samples += groups[i].count;
-      job_.report.weight = query::saturating_sum(job_.report.weight, value);
+      job_.report.weight = core::saturating_sum(job_.report.weight, value);
     }
     return {};
   }

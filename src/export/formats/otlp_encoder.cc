@@ -15,13 +15,13 @@
 #include <tuple>
 #include <utility>
 
+#include "core/saturating.h"
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
 #include "export/formats/otlp_owners.h"
 #include "export/formats/otlp_sample_fields.h"
 #include "export/job/export_job.h"
 #include "export/output/spilled_message.h"
-#include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
@@ -105,7 +105,7 @@ class OtlpEncoder {
         entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0, 0});
       }
       entries_.back().count += group.count;
-      entries_.back().weight = query::saturating_sum(entries_.back().weight, group.weight);
+      entries_.back().weight = core::saturating_sum(entries_.back().weight, group.weight);
       entry_of_group_[order[i]] = static_cast<std::uint32_t>(entries_.size() - 1);
     }
   }
@@ -126,7 +126,7 @@ class OtlpEncoder {
               const std::uint32_t whole = entry_of_group_[*group];
               Entry& part = parts[{whole, set}];
               const std::uint64_t count = part.count + sample.count;
-              const std::uint64_t weight = query::saturating_sum(part.weight, sample.weight);
+              const std::uint64_t weight = core::saturating_sum(part.weight, sample.weight);
               part = entries_[whole];
               part.set = set;
               part.count = count;
@@ -229,7 +229,7 @@ class OtlpEncoder {
     }
     job_.report.samples += entry.count;
     job_.report.weight =
-        query::saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
+        core::saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
   }
   [[nodiscard]] bool is_weighted(const Entry& entry) const {
     return job_.selection.choice().weighted(entry.event);

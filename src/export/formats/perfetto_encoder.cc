@@ -13,12 +13,12 @@
 #include <unordered_map>
 
 #include "core/number_table.h"
+#include "core/saturating.h"
 #include "export/formats/perfetto_fields.h"
 #include "export/formats/perfetto_interning.h"
 #include "export/formats/perfetto_sched.h"
 #include "export/job/export_job.h"
 #include "export/output/spilled_message.h"
-#include "query/selection/saturating.h"
 #include "stackpack/waits.h"
 
 namespace stackpack::exporting {
@@ -232,11 +232,11 @@ class PerfettoEncoder {
   void write_sample(const query::SelectedSample& sample, std::uint32_t node) {
     const std::uint64_t value = job_.selection.value_of(sample);
     job_.report.samples += sample.count;
-    job_.report.weight = query::saturating_sum(job_.report.weight, value);
+    job_.report.weight = core::saturating_sum(job_.report.weight, value);
     distinct_.add(node);
     Sequence& sequence = sequence_of(job_.selection.choice().joined(sample.event));
     std::uint64_t& count = sequence.counts[sample.cpu];
-    count = query::saturating_sum(count, value);
+    count = core::saturating_sum(count, value);
     {
       protozero::pbf_writer packet(packet_);
       packet.add_uint64(perfetto::packet::kTimestamp, sample.time_ns);

@@ -12,11 +12,11 @@
 #include <limits>
 #include <tuple>
 
+#include "core/saturating.h"
 #include "core/string_table.h"
 #include "export/formats/pprof_fields.h"
 #include "export/job/export_job.h"
 #include "query/naming/build_id_text.h"
-#include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {
@@ -181,11 +181,11 @@ class PprofEncoder {
       std::size_t end = begin;
       for (; end < lines_.size() && place(lines_[end]) == place(lines_[begin]); ++end) {
         count += groups[lines_[end].group].count;
-        weight = query::saturating_sum(weight, groups[lines_[end].group].weight);
+        weight = core::saturating_sum(weight, groups[lines_[end].group].weight);
       }
       write_sample(lines_[begin], count, weight);
       job_.report.samples += count;
-      job_.report.weight = query::saturating_sum(
+      job_.report.weight = core::saturating_sum(
           job_.report.weight,
           job_.selection.choice().weighted(lines_[begin].event) ? weight : count);
       begin = end;

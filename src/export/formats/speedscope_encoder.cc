@@ -4,11 +4,11 @@
 
 #include <map>
 
+#include "core/saturating.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
 #include "export/lanes/lane_timeline.h"
 #include "export/output/json_output.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -115,7 +115,7 @@ class SpeedscopeEncoder {
 
   void count(const LaneSample& sample) {
     job_.report.samples += sample.count;
-    job_.report.weight = query::saturating_sum(job_.report.weight, sample.value);
+    job_.report.weight = core::saturating_sum(job_.report.weight, sample.value);
     distinct_.add(sample.node);
   }
 
@@ -152,8 +152,8 @@ class SpeedscopeEncoder {
     const Status status = replay([&](const LaneSample& sample) {
       count(sample);
       std::uint64_t& weight = weights[sample.node];
-      weight = query::saturating_sum(weight, sample.value);
-      total = query::saturating_sum(total, sample.value);
+      weight = core::saturating_sum(weight, sample.value);
+      total = core::saturating_sum(total, sample.value);
     });
     const std::string& unit = job_.selection.choice().measure_of(lane.event).unit;
     begin_profile(lane,

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/saturating.h"
 #include "export/html/page_functions.h"
 #include "query/event_traits.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -23,7 +23,7 @@ void add_up(std::vector<NodeValue>& values) {
   std::size_t kept = 0;
   for (const NodeValue& own : values) {
     if (kept != 0 && values[kept - 1].node == own.node) {
-      values[kept - 1].value = query::saturating_sum(values[kept - 1].value, own.value);
+      values[kept - 1].value = core::saturating_sum(values[kept - 1].value, own.value);
     } else {
       values[kept++] = own;
     }
@@ -150,7 +150,7 @@ std::vector<std::size_t> JointContent::events_in_order() const {
         measures_[events_[number].count.value_or(events_[number].weight.value_or(0))];
     std::uint64_t total = 0;
     for (const NodeValue& own : measure.values) {
-      total = query::saturating_sum(total, own.value);
+      total = core::saturating_sum(total, own.value);
     }
     return std::tuple(query::traits_of(measure.what.name).kind, ~total, number);
   };

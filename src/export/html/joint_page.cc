@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/saturating.h"
 #include "export/html/joint_content.h"
 #include "export/html/joint_facts.h"
 #include "export/html/joint_threads.h"
@@ -20,7 +21,6 @@
 #include "export/html/sample_survey.h"
 #include "export/job/export_job.h"
 #include "query/selection/capture_view.h"
-#include "query/selection/saturating.h"
 #include "query/selection/wait_events.h"
 #include "stackpack/reader.h"
 
@@ -58,7 +58,7 @@ class JointPage {
     }
     std::uint64_t samples = 0;
     for (const ReadFile& file : files_) {
-      samples = query::saturating_sum(samples, file.samples);
+      samples = core::saturating_sum(samples, file.samples);
     }
     if (samples == 0 && !options_.filter.empty()) {
       return Error{ErrorCode::kUsage, kNoOffset,
@@ -194,11 +194,11 @@ class JointPage {
         continue;
       }
       const std::uint64_t duration = file.range.last_ns - file.range.first_ns;
-      covered = query::saturating_sum(covered, duration);
+      covered = core::saturating_sum(covered, duration);
       longest = std::max(longest, duration);
       by_date_ = by_date_ && file.wall_ns.has_value();
       first = std::min(first, file.wall_ns.value_or(0));
-      last = std::max(last, query::saturating_sum(file.wall_ns.value_or(0), duration));
+      last = std::max(last, core::saturating_sum(file.wall_ns.value_or(0), duration));
     }
     by_date_ = by_date_ && (last - first) / kMostEmptiness <= covered;
     return by_date_ ? query::TimeRange{first, last} : query::TimeRange{0, longest};

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "bytes/utf8.h"
-#include "query/selection/saturating.h"
+#include "core/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -243,7 +243,7 @@ void LaneReading::encode(const WaitInterval& row, std::uint32_t context) {
   for (std::size_t i = 0; i < kWaitMeasures.size(); ++i) {
     if (kWaitMeasures[i].first == row.state && !lanes_.lanes.back().waits_for_work) {
       std::uint64_t& sum = sums_[i][low_of(spot)];
-      sum = query::saturating_sum(sum, row.to_ns - row.from_ns);
+      sum = core::saturating_sum(sum, row.to_ns - row.from_ns);
     }
   }
 }
@@ -299,7 +299,7 @@ void LaneReading::add_measures(const PageTree& tree, PageContent& content) {
     for (std::size_t stack = 0; stack < sums_[i].size(); ++stack) {
       if (sums_[i][stack] != 0) {
         std::uint64_t& sum = by_node[stack == 0 ? 0 : tree.node_of(resolved_[stack - 1])];
-        sum = query::saturating_sum(sum, sums_[i][stack]);
+        sum = core::saturating_sum(sum, sums_[i][stack]);
       }
     }
     if (by_node.empty() || is_taken(kWaitMeasures[i].second)) {

@@ -7,8 +7,8 @@
 #include <rapidjson/writer.h>
 
 #include "bytes/utf8.h"
+#include "core/saturating.h"
 #include "core/throwing_allocator.h"
-#include "query/selection/saturating.h"
 #include "stackpack/model.h"
 
 namespace stackpack::exporting {
@@ -122,7 +122,7 @@ class HeadWriter {
       for (const auto& side : content_.self) {
         std::uint64_t total = 0;
         for (const NodeValue& own : side[i]) {
-          total = query::saturating_sum(total, own.value);
+          total = core::saturating_sum(total, own.value);
         }
         large(total);
       }

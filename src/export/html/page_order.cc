@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "query/selection/saturating.h"
+#include "core/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -96,12 +96,12 @@ std::vector<std::uint64_t> totals_of(const PageContent& content, std::size_t mea
   std::vector<std::uint64_t> totals(content.parents.size());
   for (const auto& side : content.self) {
     for (const NodeValue& own : side[measure]) {
-      totals[own.node] = query::saturating_sum(totals[own.node], own.value);
+      totals[own.node] = core::saturating_sum(totals[own.node], own.value);
     }
   }
   for (std::size_t node = totals.size(); node-- > 1;) {
     std::uint64_t& outer = totals[content.parents[node]];
-    outer = query::saturating_sum(outer, totals[node]);
+    outer = core::saturating_sum(outer, totals[node]);
   }
   return totals;
 }

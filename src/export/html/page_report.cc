@@ -1,7 +1,7 @@
 #include "export/html/page_report.h"
 
+#include "core/saturating.h"
 #include "export/job/export_job.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -15,7 +15,7 @@ void report_weights(const PageContent& content, ExportReport& report) {
   report.stacks = distinct.count();
   if (!content.measures.empty()) {
     for (const NodeValue& own : content.self.front().front()) {
-      report.weight = query::saturating_sum(report.weight, own.value);
+      report.weight = core::saturating_sum(report.weight, own.value);
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "query/selection/idle_pools.h"
 
-#include "query/selection/saturating.h"
+#include "core/saturating.h"
 
 namespace stackpack::query {
 
@@ -19,16 +19,16 @@ void IdlePools::add(const WaitInterval& row) {
   }
   const std::uint64_t length = row.to_ns - row.from_ns;
   if (row.state == WaitState::kBlocked) {
-    blocked_ns_ = saturating_sum(blocked_ns_, length);
+    blocked_ns_ = core::saturating_sum(blocked_ns_, length);
     is_idle_worker_ =
         is_idle_worker_ || (row.reason < reasons_.size() && reasons_[row.reason] == kIdleWorker);
   } else if (row.state != WaitState::kUnknown) {
-    able_ns_ = saturating_sum(able_ns_, length);
+    able_ns_ = core::saturating_sum(able_ns_, length);
   }
 }
 
 void IdlePools::end_thread() {
-  const std::uint64_t known = saturating_sum(able_ns_, blocked_ns_);
+  const std::uint64_t known = core::saturating_sum(able_ns_, blocked_ns_);
   if (is_idle_worker_ || (blocked_ns_ != 0 && able_ns_ < known / kIdleParts)) {
     threads_.emplace(pid_, tid_);
   }

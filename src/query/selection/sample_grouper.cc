@@ -1,7 +1,8 @@
 #include "query/selection/sample_grouper.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/saturating.h"
 
 namespace stackpack::query {
 
@@ -20,10 +21,6 @@ std::uint64_t hash_of(const GroupKey& key) {
   hash ^= hash >> 32;
   hash *= 0xD6E8'FEB8'6659'FD93ULL;
   return hash ^ (hash >> 32);
-}
-
-void add_saturating(std::uint64_t& sum, std::uint64_t value) {
-  sum = sum + value < sum ? std::numeric_limits<std::uint64_t>::max() : sum + value;
 }
 
 }  // namespace
@@ -96,8 +93,8 @@ void SampleGrouper::add(const GroupKey& key, const SummedSample& sample) {
     }
   }
   Group& group = groups_[number];
-  add_saturating(group.count, sample.count);
-  add_saturating(group.weight, sample.weight);
+  group.count = core::saturating_sum(group.count, sample.count);
+  group.weight = core::saturating_sum(group.weight, sample.weight);
   if (groups_.size() > limit_) {
     throw_out_upper_half();
   }

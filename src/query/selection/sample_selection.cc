@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "core/index_table.h"
+#include "core/saturating.h"
 #include "query/field_cursor.h"
 #include "query/name_pattern.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::query {
 
@@ -111,7 +111,7 @@ Status SampleSelection::find_start() {
 
 Status SampleSelection::choose_times() {
   const auto absolute = [this](const CaptureTime& time) {
-    return time.from_start ? saturating_sum(start_ns_, time.ns) : time.ns;
+    return time.from_start ? core::saturating_sum(start_ns_, time.ns) : time.ns;
   };
   if (options_.filter.from) {
     query_.from_ns = absolute(*options_.filter.from);
@@ -262,7 +262,7 @@ void SampleSelection::drop_idle(std::vector<Row>& block) {
     const bool counts = choice_.joined(sample.event) == choice_.main_event();
     const double value = counts ? static_cast<double>(value_of(sample)) : 0;
     if (is_idle_[i] != 0) {
-      idle_samples_ = saturating_sum(idle_samples_, sample.count);
+      idle_samples_ = core::saturating_sum(idle_samples_, sample.count);
       idle_value_ += value;
     } else {
       kept_value_ += value;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/index_table.h"
+#include "core/saturating.h"
 #include "query/selection/sample_selection.h"
-#include "query/selection/saturating.h"
 
 namespace stackpack::query {
 
@@ -28,7 +28,7 @@ bool has_bound_within(std::span<const std::uint64_t> bounds, std::uint64_t first
 
 void add_to(SampleCounts& counts, const SelectedSample& sample) {
   const auto add = [&](std::uint64_t& counter, bool applies) {
-    counter = applies ? saturating_sum(counter, sample.count) : counter;
+    counter = applies ? core::saturating_sum(counter, sample.count) : counter;
   };
   add(counts.samples, true);
   add(counts.without_callstack, sample.stack == kNoStack);
@@ -199,14 +199,9 @@ class SampleSelection::PassOfThread {
     }
     const std::uint64_t weight = samples.weight.empty() ? 0 : samples.weight[i];
     const std::uint32_t joined = selection_.choice_.joined(event);
-    if (selection_.leaves_idle_out_) {
-      const double value = value_of(joined, weight);
-      if ((samples.flags[i] & kSampleIdle) != 0) {
-        ++part.idle_samples;
-        part.idle_value += value;
-        return {};
-      }
-      part.kept_value += value;
+    if (selection_.leaves_idle_out_ &&
+        is_idle(samples.flags[i], value_of(joined, weight), 1, part)) {
+      return {};
     }
     part.range.first_ns = std::min(part.range.first_ns, time_ns);
     part.range.last_ns = std::max(part.range.last_ns, time_ns);
@@ -228,6 +223,17 @@ class SampleSelection::PassOfThread {
     return {};
   }
 
+  // Whether samples are left out; what they are worth counts on either side.
+  static bool is_idle(std::uint8_t flags, double value, std::uint64_t count, PartOfPass& part) {
+    if ((flags & kSampleIdle) == 0) {
+      part.kept_value += value;
+      return false;
+    }
+    part.idle_samples += count;
+    part.idle_value += value;
+    return true;
+  }
+
   void add_sum(const EntrySum& row, std::uint32_t event, const State& state, PartOfPass& part) {
     const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
     const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
@@ -235,14 +241,9 @@ class SampleSelection::PassOfThread {
       return;
     }
     const std::uint32_t joined = selection_.choice_.joined(event);
-    if (selection_.leaves_idle_out_) {
-      const double value = value_of(joined, row.weight, row.count);
-      if ((row.flags & kSampleIdle) != 0) {
-        part.idle_samples += row.count;
-        part.idle_value += value;
-        return;
-      }
-      part.kept_value += value;
+    if (selection_.leaves_idle_out_ &&
+        is_idle(row.flags, value_of(joined, row.weight, row.count), row.count, part)) {
+      return;
     }
     part.range.first_ns = std::min(part.range.first_ns, row.first_time_ns);
     part.range.last_ns = std::max(part.range.last_ns, row.last_time_ns);
@@ -304,7 +305,7 @@ class SampleSelection::PassOfThread {
     part.range.first_ns = std::min(part.range.first_ns, time_ns);
     part.range.last_ns = std::max(part.range.last_ns, time_ns);
     ++open.count;
-    open.weight = saturating_sum(open.weight, weight);
+    open.weight = core::saturating_sum(open.weight, weight);
     return true;
   }
 
@@ -312,7 +313,7 @@ class SampleSelection::PassOfThread {
     if (open.count != 0) {
       SummedSample& row = part.rows[open.row];
       row.count += open.count;
-      row.weight = saturating_sum(row.weight, open.weight);
+      row.weight = core::saturating_sum(row.weight, open.weight);
     }
   }
 
@@ -384,7 +385,7 @@ Status SampleSelection::take_part(PartOfPass& part,
   for (const ContextKey& context : part.contexts) {
     contexts.push_back(number_of(context));
   }
-  idle_samples_ = saturating_sum(idle_samples_, part.idle_samples);
+  idle_samples_ = core::saturating_sum(idle_samples_, part.idle_samples);
   idle_value_ += part.idle_value;
   kept_value_ += part.kept_value;
   if (part.rows.empty() && part.counts.samples == 0) {

@@ -1,16 +1,12 @@
 #include "spk/read/entry_summer.h"
 
-#include <limits>
+#include "core/saturating.h"
 
 namespace stackpack::spk {
 
 namespace {
 
 constexpr unsigned kWordBits = 64;
-
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return a + b < a ? std::numeric_limits<std::uint64_t>::max() : a + b;
-}
 
 }  // namespace
 
@@ -42,7 +38,7 @@ bool EntrySummer::add_up(const EntryColumns& of, EntrySums& sums) {
     sum.last = at;
     other_flags |= static_cast<unsigned>(sum.flags ^ flags);
     if (weighs) {
-      sum.weight = saturating_sum(sum.weight, of.weights[at]);
+      sum.weight = core::saturating_sum(sum.weight, of.weights[at]);
       other_weights |= of.weights[sum.first] ^ of.weights[at];
     }
   }

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/saturating.h"
+
 namespace stackpack::spk {
 
 namespace {
@@ -14,12 +16,6 @@ constexpr std::uint64_t kLeastCounts = 1024;
 
 auto key_of(const Row& row) {
   return std::tie(row.stack, row.event, row.pid, row.origin);
-}
-
-void add_saturating(std::uint64_t& sum, std::uint64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) {
-    sum = ~std::uint64_t{0};
-  }
 }
 
 }  // namespace
@@ -51,8 +47,8 @@ Status StackCountTable::add(const StackCount& more) {
     counts_.emplace_back();
   }
   Count& count = counts_[number];
-  add_saturating(count.samples, more.samples);
-  add_saturating(count.weight, more.weight);
+  count.samples = core::saturating_sum(count.samples, more.samples);
+  count.weight = core::saturating_sum(count.weight, more.weight);
   return counts_.size() < most_counts_ ? Status{} : runs_.add(take_sorted());
 }
 
@@ -93,7 +89,7 @@ Status StackCountTable::for_each_block(std::size_t block_rows,
   const auto before = [](const Row& a, const Row& b) { return key_of(a) < key_of(b); };
   const auto add_up = [](Row& sum, const Row& row) {
     sum.samples += row.samples;
-    add_saturating(sum.weight, row.weight);
+    sum.weight = core::saturating_sum(sum.weight, row.weight);
   };
   const Status merged = runs_.merge(before, add_up, [&](const Row& row) -> Status {
     block.push_back(row);

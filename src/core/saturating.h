@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace stackpack::query {
+namespace stackpack::core {
 
 /// The sum, or the largest number when it does not fit. Weights come from captures: a sum of them
 /// must not begin anew at zero.
@@ -13,4 +13,4 @@ constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
              : a + b;
 }
 
-}  // namespace stackpack::query
+}  // namespace stackpack::core
