@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::capture {
 
 void SkippedBytes::add(SkipReason reason, std::uint64_t bytes) {
@@ -46,8 +48,8 @@ std::vector<SkippedBytesCount> SkippedBytes::sorted() const {
   for (const Entry& entry : entries_) {
     counts.push_back({std::string(entry.reason.name()), entry.bytes});
   }
-  std::sort(counts.begin(), counts.end(),
-            [](const auto& left, const auto& right) { return left.reason < right.reason; });
+  core::sort_rows(counts,
+                  [](const auto& left, const auto& right) { return left.reason < right.reason; });
   return counts;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "capture/redaction.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::capture {
 
@@ -55,7 +56,7 @@ std::optional<std::uint32_t> ControlGroupTable::number_of(const ControlGroup& gr
 ControlGroupTable::Sorted ControlGroupTable::sorted() const {
   std::vector<std::uint32_t> order(rows_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(order, [this](std::uint32_t a, std::uint32_t b) {
     return std::tie(rows_[a].path, rows_[a].id) < std::tie(rows_[b].path, rows_[b].id);
   });
   Sorted sorted;

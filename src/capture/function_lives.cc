@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "capture/system_tables.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::capture {
 
@@ -40,7 +41,7 @@ std::uint64_t FunctionLives::life_of(const FunctionRow& row) const {
 void FunctionLives::collect(std::span<const FunctionRow> facts) {
   std::vector<std::uint32_t> order(facts.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(order_of_time(facts[a].time_ns), facts[a].sequence) <
            std::tuple(order_of_time(facts[b].time_ns), facts[b].sequence);
   });
@@ -113,7 +114,7 @@ void FunctionLives::settle_births() {
   std::uint64_t life = kUnknownTime;
   std::vector<std::size_t> order(functions_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+  core::sort_rows(order, [this](std::size_t a, std::size_t b) {
     return order_of_time(functions_[a].life_ns) < order_of_time(functions_[b].life_ns);
   });
   holdings_.clear();
@@ -134,7 +135,7 @@ std::span<const FunctionLife> FunctionLives::of(std::span<const FunctionRow> fac
   collect(facts);
   settle_births();
   // As in a file: what is not known comes first.
-  std::sort(functions_.begin(), functions_.end(), [](const FunctionLife& a, const FunctionLife& b) {
+  core::sort_rows(functions_, [](const FunctionLife& a, const FunctionLife& b) {
     return std::tuple(a.row.start, a.life_ns + 1, a.born_ns + 1, a.row.sequence) <
            std::tuple(b.row.start, b.life_ns + 1, b.born_ns + 1, b.row.sequence);
   });

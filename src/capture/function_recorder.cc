@@ -11,6 +11,7 @@
 #include "capture/redaction.h"
 #include "capture/system_tables.h"
 #include "core/radix_sort.h"
+#include "core/sort_rows.h"
 #include "scratch/sorted_runs.h"
 #include "scratch/text_log.h"
 
@@ -126,7 +127,7 @@ void FunctionRecorder::Impl::keep_texts(const FunctionFact& fact, FunctionRow& r
 }
 
 void FunctionRecorder::Impl::spill() {
-  std::sort(rows.begin(), rows.end(), before);
+  core::sort_rows(rows, before);
   if (status) {
     status = runs.add(rows);
   }
@@ -356,7 +357,7 @@ class FunctionRecorder::Finish {
   }
 
   Status visit_images() {
-    std::stable_sort(in_images_.begin(), in_images_.end(), [](const auto& a, const auto& b) {
+    core::sort_rows(in_images_, [](const auto& a, const auto& b) {
       return std::tuple(a.first.module, a.first.start, a.second.born_ns + 1) <
              std::tuple(b.first.module, b.first.start, b.second.born_ns + 1);
     });

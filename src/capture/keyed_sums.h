@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "scratch/sorted_runs.h"
 #include "stackpack/result.h"
 
@@ -75,7 +76,7 @@ class KeyedSums {
   static bool before(const Row& a, const Row& b) { return Order::before(a, b); }
 
   void settle() {
-    std::sort(rows_.begin(), rows_.end(), before);
+    core::sort_rows(rows_, before);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (kept != 0 && !before(rows_[kept - 1], rows_[i])) {

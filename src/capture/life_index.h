@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -24,8 +25,7 @@ class LifeIndex {
   explicit LifeIndex(std::span<const Row> rows, KeyOf key_of = {})
       : rows_(rows), key_of_(key_of), order_(rows.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+    core::sort_rows(order_, [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   }
 
   struct Found {

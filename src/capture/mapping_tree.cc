@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::capture {
 
 namespace {
@@ -13,7 +15,7 @@ std::uint64_t mapped_at(const Module& module) {
 std::vector<std::uint32_t> in_order_of_start(std::span<const Module> modules,
                                              std::span<const std::uint32_t> order) {
   std::vector<std::uint32_t> by_start(order.begin(), order.end());
-  std::stable_sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(by_start, [&](std::uint32_t a, std::uint32_t b) {
     return mapped_at(modules[a]) < mapped_at(modules[b]);
   });
   return by_start;

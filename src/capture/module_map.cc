@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "capture/rebased_addresses.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::capture {
 
@@ -33,7 +34,7 @@ ModuleMap::ModuleMap(std::span<const Process> processes, std::span<const Module>
       by_base_.push_back(i);
     }
   }
-  std::stable_sort(by_base_.begin(), by_base_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(by_base_, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(modules[a].pid, modules[a].base) <
            std::tuple(modules[b].pid, modules[b].base);
   });

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::capture {
 
 namespace {
@@ -27,7 +29,7 @@ bool same_mapping(const Module& a, const Module& b) {
 SystemTables SystemReplay::run() {
   std::vector<std::uint32_t> order(facts_.facts.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
     return order_of(facts_.facts[a].time_ns) < order_of(facts_.facts[b].time_ns);
   });
   for (const std::uint32_t index : order) {
@@ -264,18 +266,15 @@ void SystemReplay::sort_tables() {
   const auto by_life = [](const auto& row) {
     return std::tuple(order_of(row.start_ns), row.end_ns);
   };
-  std::stable_sort(tables_.processes.begin(), tables_.processes.end(),
-                   [&](const Process& a, const Process& b) {
-                     return std::tuple(a.pid, by_life(a)) < std::tuple(b.pid, by_life(b));
-                   });
-  std::stable_sort(
-      tables_.threads.begin(), tables_.threads.end(), [&](const Thread& a, const Thread& b) {
-        return std::tuple(a.pid, a.tid, by_life(a)) < std::tuple(b.pid, b.tid, by_life(b));
-      });
-  std::stable_sort(
-      tables_.modules.begin(), tables_.modules.end(), [&](const Module& a, const Module& b) {
-        return std::tuple(a.pid, a.base, by_life(a)) < std::tuple(b.pid, b.base, by_life(b));
-      });
+  core::sort_rows(tables_.processes, [&](const Process& a, const Process& b) {
+    return std::tuple(a.pid, by_life(a)) < std::tuple(b.pid, by_life(b));
+  });
+  core::sort_rows(tables_.threads, [&](const Thread& a, const Thread& b) {
+    return std::tuple(a.pid, a.tid, by_life(a)) < std::tuple(b.pid, b.tid, by_life(b));
+  });
+  core::sort_rows(tables_.modules, [&](const Module& a, const Module& b) {
+    return std::tuple(a.pid, a.base, by_life(a)) < std::tuple(b.pid, b.base, by_life(b));
+  });
 }
 
 }  // namespace stackpack::capture

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/redaction.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::capture {
 
@@ -98,7 +99,7 @@ std::optional<std::uint8_t> ValueRecorder::event_number(std::uint32_t event,
 std::vector<std::size_t> ValueRecorder::own_order() const {
   std::vector<std::size_t> order(own_kinds_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+  core::sort_rows(order, [this](std::size_t a, std::size_t b) {
     return order_of(own_kinds_[a]) < order_of(own_kinds_[b]);
   });
   return order;
@@ -274,7 +275,7 @@ Status ValueRecorder::finish(LossCounters& losses,
   if (!status_ || empty()) {
     return status_;
   }
-  std::stable_sort(files_.begin(), files_.end(), [](const NamedFile& a, const NamedFile& b) {
+  core::sort_rows(files_, [](const NamedFile& a, const NamedFile& b) {
     return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
   });
   if (const Status joined = joined_ ? join() : Status{}; !joined) {

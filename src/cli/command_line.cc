@@ -16,6 +16,7 @@
 #include "cli/option_parser.h"
 #include "cli/suggestion.h"
 #include "cli/usual_input.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::cli {
 
@@ -245,16 +246,14 @@ std::vector<CommandText> CommandLine::describe() const {
       }
     }
     groups.emplace_back(kReports);
-    std::stable_sort(text.options.begin(), text.options.end(),
-                     [&groups](const OptionText& left, const OptionText& right) {
-                       const auto rank = [&groups](const OptionText& row) {
-                         return row.positional()
-                                    ? std::ptrdiff_t{-1}
-                                    : std::find(groups.begin(), groups.end(), row.group) -
-                                          groups.begin();
-                       };
-                       return rank(left) < rank(right);
-                     });
+    core::sort_rows(text.options, [&groups](const OptionText& left, const OptionText& right) {
+      const auto rank = [&groups](const OptionText& row) {
+        return row.positional()
+                   ? std::ptrdiff_t{-1}
+                   : std::find(groups.begin(), groups.end(), row.group) - groups.begin();
+      };
+      return rank(left) < rank(right);
+    });
     commands.push_back(std::move(text));
   }
   return commands;

@@ -13,6 +13,7 @@
 #include "app/listing/function_titles.h"
 #include "app/listing/source_files.h"
 #include "cli/human_text.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::cli {
 
@@ -88,10 +89,10 @@ Result<std::vector<PageTable>> source_tables(const Reader& reader, const ExportO
   if (!annotation) {
     return annotation.error();
   }
-  std::stable_sort(annotation->functions.begin(), annotation->functions.end(),
-                   [](const app::AnnotatedFunction& a, const app::AnnotatedFunction& b) {
-                     return a.spot.self > b.spot.self;
-                   });
+  core::sort_rows(annotation->functions,
+                  [](const app::AnnotatedFunction& a, const app::AnnotatedFunction& b) {
+                    return a.spot.self > b.spot.self;
+                  });
   app::SourceFiles sources(folders);
   std::vector<app::FunctionTitle> functions;  // of each table
   for (const app::AnnotatedFunction& function : annotation->functions) {

@@ -24,6 +24,7 @@
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
 #include "cli/written_file.h"
+#include "core/sort_rows.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::cli {
@@ -105,8 +106,8 @@ std::vector<ImageReport> rows_for_people(const SymbolizeReport& report) {
   if (processes != 0) {
     rows.push_back(std::move(made));
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
+  core::sort_rows(rows,
+                  [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
   return rows;
 }
 

@@ -24,6 +24,7 @@
 #include "cli/next_commands.h"
 #include "cli/text_escape.h"
 #include "cli/wait_places.h"
+#include "core/sort_rows.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::cli {
@@ -215,9 +216,8 @@ class PathReport {
     for (const auto& [key, share] : shares_) {
       rows.emplace_back(&key, share);
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-      return a.second.sum_ns > b.second.sum_ns;
-    });
+    core::sort_rows(rows,
+                    [](const auto& a, const auto& b) { return a.second.sum_ns > b.second.sum_ns; });
     return rows;
   }
 
@@ -227,9 +227,8 @@ class PathReport {
     for (const auto& [key, thread] : threads_) {
       threads.push_back(&thread);
     }
-    std::stable_sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) {
-      return a->share.sum_ns > b->share.sum_ns;
-    });
+    core::sort_rows(threads,
+                    [](const auto* a, const auto* b) { return a->share.sum_ns > b->share.sum_ns; });
     return threads;
   }
 

@@ -15,6 +15,7 @@
 #include "cli/measure_text.h"
 #include "cli/next_commands.h"
 #include "cli/text_escape.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::cli {
 
@@ -59,7 +60,7 @@ ShownThreads shown_threads(const WaitTable& table, const WaitsArguments& argumen
       add_waits(shown.all, row);
     }
   }
-  std::sort(shown.rows.begin(), shown.rows.end(), [](const auto* a, const auto* b) {
+  core::sort_rows(shown.rows, [](const auto* a, const auto* b) {
     return std::tuple(~waited_ns(*a), ~a->of(WaitState::kRunning).sum_ns, a->pid, a->tid) <
            std::tuple(~waited_ns(*b), ~b->of(WaitState::kRunning).sum_ns, b->pid, b->tid);
   });
@@ -79,9 +80,8 @@ std::string reasons_text(const WaitTable& table, const ThreadWaits& row,
   for (const auto& [reason, sum] : row.blocked_by) {
     sums.emplace_back(reason, &sum);
   }
-  std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
-    return a.second->sum_ns > b.second->sum_ns;
-  });
+  core::sort_rows(sums,
+                  [](const auto& a, const auto& b) { return a.second->sum_ns > b.second->sum_ns; });
   std::string text;
   for (const auto& [reason, sum] : sums) {
     text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", reason_name(table, reason),

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/sort_rows.h"
 #include "diff/distributions.h"
 
 namespace stackpack::diff {
@@ -200,8 +201,8 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double le
       stretches.emplace_back(end, last);
     }
   }
-  std::sort(points.begin(), points.end(),
-            [](const ChangePoint& a, const ChangePoint& b) { return a.index < b.index; });
+  core::sort_rows(points,
+                  [](const ChangePoint& a, const ChangePoint& b) { return a.index < b.index; });
   const SeriesSums sums(values);
   drop_doubtful(sums, points, values.size(), level);
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::query {
 
 namespace {
@@ -17,9 +19,8 @@ void put_in_order(std::vector<EventGroup>& groups) {
   const auto place = [](const EventGroup& group) {
     return std::tuple(group.samples == 0, group.traits.kind, ~group.samples);
   };
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [&place](const EventGroup& a, const EventGroup& b) { return place(a) < place(b); });
+  core::sort_rows(
+      groups, [&place](const EventGroup& a, const EventGroup& b) { return place(a) < place(b); });
 }
 
 // Groups, found by their keys.
@@ -70,10 +71,9 @@ std::vector<EventGroup> event_groups(const EventFacts& facts, const std::vector<
   }
   std::vector<EventGroup> groups = list.take();
   for (EventGroup& group : groups) {
-    std::stable_sort(group.events.begin(), group.events.end(),
-                     [&facts](std::uint32_t a, std::uint32_t b) {
-                       return samples_of(facts, a) > samples_of(facts, b);
-                     });
+    core::sort_rows(group.events, [&facts](std::uint32_t a, std::uint32_t b) {
+      return samples_of(facts, a) > samples_of(facts, b);
+    });
   }
   return groups;
 }

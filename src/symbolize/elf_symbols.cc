@@ -8,6 +8,7 @@
 
 #include <gelf.h>
 
+#include "core/sort_rows.h"
 #include "symbolize/library_memory.h"
 #include "symbolize/xz_stream.h"
 
@@ -205,8 +206,8 @@ std::optional<std::uint64_t> ElfSymbols::address_of(Elf* file, std::string_view 
 }
 
 void ElfSymbols::settle() {
-  std::sort(functions_.begin(), functions_.end(),
-            [](const ElfSymbol& a, const ElfSymbol& b) { return order_of(a) < order_of(b); });
+  core::sort_rows(functions_,
+                  [](const ElfSymbol& a, const ElfSymbol& b) { return order_of(a) < order_of(b); });
   functions_.erase(
       std::unique(functions_.begin(), functions_.end(),
                   [](const ElfSymbol& a, const ElfSymbol& b) { return a.start == b.start; }),

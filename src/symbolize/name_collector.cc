@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bytes/hash.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::symbolize {
 
@@ -67,10 +68,10 @@ Names NameCollector::finish() && {
   const auto by_birth = [](const auto& row) {
     return std::tuple_cat(order_of(row), std::tuple(row.born_ns + 1));
   };
-  std::stable_sort(names_.functions.begin(), names_.functions.end(),
-                   [&](const Function& a, const Function& b) { return by_birth(a) < by_birth(b); });
-  std::stable_sort(names_.lines.begin(), names_.lines.end(),
-                   [&](const CodeLine& a, const CodeLine& b) { return by_birth(a) < by_birth(b); });
+  core::sort_rows(names_.functions,
+                  [&](const Function& a, const Function& b) { return by_birth(a) < by_birth(b); });
+  core::sort_rows(names_.lines,
+                  [&](const CodeLine& a, const CodeLine& b) { return by_birth(a) < by_birth(b); });
   names_.functions.erase(std::unique(names_.functions.begin(), names_.functions.end()),
                          names_.functions.end());
   names_.lines.erase(std::unique(names_.lines.begin(), names_.lines.end(), same_range<CodeLine>),

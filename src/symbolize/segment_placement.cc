@@ -10,6 +10,8 @@
 
 #include <elf.h>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbolize {
 
 namespace {
@@ -123,7 +125,7 @@ class SegmentPlacement {
   // How many mappings of the process have the same distance, and the most of each mapping.
   void count_votes() {
     const auto key = [](const Guess& guess) { return std::tuple(guess.pid, guess.shift); };
-    std::sort(guesses_.begin(), guesses_.end(), [&](const Guess& a, const Guess& b) {
+    core::sort_rows(guesses_, [&](const Guess& a, const Guess& b) {
       return std::tuple(key(a), a.mapping, a.segment) < std::tuple(key(b), b.mapping, b.segment);
     });
     most_votes_.assign(mappings_.size(), 0);
@@ -167,8 +169,8 @@ class SegmentPlacement {
 
   // Whether no byte of the image belongs to two segments.
   static bool are_apart(std::vector<ElfSegment> placed) {
-    std::sort(placed.begin(), placed.end(),
-              [](const ElfSegment& a, const ElfSegment& b) { return a.offset < b.offset; });
+    core::sort_rows(placed,
+                    [](const ElfSegment& a, const ElfSegment& b) { return a.offset < b.offset; });
     for (std::size_t i = 1; i < placed.size(); ++i) {
       if (placed[i].offset - placed[i - 1].offset < placed[i - 1].file_bytes) {
         return false;

@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include "bytes/byte_cursor.h"
+#include "core/sort_rows.h"
 #include "elf/elf_headers.h"
 
 namespace stackpack::symbolize {
@@ -84,8 +85,8 @@ Result<SymbolTable> SymbolTable::read(io::ByteSource& file) {
       table.code_.push_back({section.address, section.size, static_cast<std::uint16_t>(i)});
     }
   }
-  std::sort(table.code_.begin(), table.code_.end(),
-            [](const CodeSection& a, const CodeSection& b) { return a.address < b.address; });
+  core::sort_rows(table.code_,
+                  [](const CodeSection& a, const CodeSection& b) { return a.address < b.address; });
   const elf::Section& names = sections[chosen->link];
   table.names_ = elf::read_part(file, names.offset, names.size, kMostSymbolBytes);
   const std::vector<std::byte> rows =

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbols {
 
 namespace {
@@ -12,7 +14,7 @@ namespace {
 using Range = CrowdedRanges::Range;
 
 std::vector<Range> in_order_of_key(std::vector<Range> ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+  core::sort_rows(ranges, [](const Range& a, const Range& b) {
     return std::tuple(a.key, a.place) < std::tuple(b.key, b.place);
   });
   return ranges;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "stackpack/names.h"
 #include "symbols/crowded_ranges.h"
 
@@ -47,7 +48,7 @@ class RangeIndex {
   RangeIndex(std::span<const Row> rows, std::span<const std::uint32_t> first_rows)
       : rows_(rows), first_rows_(first_rows), order_(rows.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
-    std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    core::sort_rows(order_, [this](std::uint32_t a, std::uint32_t b) {
       return std::tuple(owner_of(rows_[a]), rows_[a].start) <
              std::tuple(owner_of(rows_[b]), rows_[b].start);
     });

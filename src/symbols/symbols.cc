@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/synthetic_frames.h"
+#include "core/sort_rows.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack {
@@ -88,8 +89,7 @@ void Symbols::locate_all(std::span<const Query> queries,
     const Query& query = queries[at];
     return std::tuple(query.pid, query.frame, query.use, query.time_ns);
   };
-  std::sort(order.begin(), order.end(),
-            [&key](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  core::sort_rows(order, [&key](std::size_t a, std::size_t b) { return key(a) < key(b); });
   locations.assign(queries.size(), {});
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Query& query = queries[order[i]];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "core/sort_rows.h"
 #include "io/byte_source.h"
 #include "io/confined_process.h"
 #include "stackpack/symbols.h"
@@ -73,8 +74,8 @@ class CodeReader {
       }
     }
     for (auto& [image, functions] : functions_) {
-      std::sort(functions.begin(), functions.end(),
-                [](const Function* a, const Function* b) { return a->start < b->start; });
+      core::sort_rows(functions,
+                      [](const Function* a, const Function* b) { return a->start < b->start; });
     }
   }
 
@@ -233,8 +234,7 @@ class CodeReader {
   void add_instructions(const Module& module, Piece& piece, std::uint64_t address,
                         const std::vector<symbolize::Instruction>& instructions) {
     AnnotatedCode code{module.path, "", {}};
-    std::sort(piece.hits.begin(), piece.hits.end(),
-              [](const Hit& a, const Hit& b) { return a.offset < b.offset; });
+    core::sort_rows(piece.hits, [](const Hit& a, const Hit& b) { return a.offset < b.offset; });
     auto hit = piece.hits.begin();
     for (const symbolize::Instruction& one : instructions) {
       AnnotatedInstruction& row = code.instructions.emplace_back();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/analysis/hot_spots.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -124,11 +125,10 @@ Result<Annotation> annotate(const Reader& reader, const HotSpotQuery& query,
     return added.error();
   }
   for (AnnotatedFunction& one : annotation.functions) {
-    std::sort(one.places.begin(), one.places.end(),
-              [](const AnnotatedPlace& a, const AnnotatedPlace& b) {
-                return std::tuple(a.file.empty(), std::tie(a.file, a.line, a.offset)) <
-                       std::tuple(b.file.empty(), std::tie(b.file, b.line, b.offset));
-              });
+    core::sort_rows(one.places, [](const AnnotatedPlace& a, const AnnotatedPlace& b) {
+      return std::tuple(a.file.empty(), std::tie(a.file, a.line, a.offset)) <
+             std::tuple(b.file.empty(), std::tie(b.file, b.line, b.offset));
+    });
   }
   return annotation;
 }

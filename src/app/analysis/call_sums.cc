@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/analysis/sample_counting.h"
+#include "core/sort_rows.h"
 #include "query/function_pattern.h"
 
 namespace stackpack::app {
@@ -97,7 +98,7 @@ void CallSums::finish(const SampleCounting& counting) {
   sort_hot_spots(by_self_, true);
   by_total_.resize(by_self_.size());
   std::iota(by_total_.begin(), by_total_.end(), 0U);
-  std::sort(by_total_.begin(), by_total_.end(), [this](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(by_total_, [this](std::uint32_t a, std::uint32_t b) {
     const HotSpot& one = by_self_[a];
     const HotSpot& other = by_self_[b];
     // Rows that are alike in both are in the right order already.

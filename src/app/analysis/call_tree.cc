@@ -10,6 +10,7 @@
 
 #include "app/analysis/sample_counting.h"
 #include "core/number_table.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -58,7 +59,7 @@ class Tree {
                                             const query::FrameEntities& entities) const {
     std::vector<std::uint32_t> order(nodes_.size() - 1);
     std::iota(order.begin(), order.end(), 1U);
-    std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    core::sort_rows(order, [this](std::uint32_t a, std::uint32_t b) {
       return nodes_[a].total > nodes_[b].total;  // of equal ones the parent first
     });
     order.resize(most == 0 ? order.size() : std::min(most, order.size()));
@@ -77,10 +78,9 @@ class Tree {
         listed.push_back({node, ranks.at(node)});
       }
       if (const auto below = children.find(node); below != children.end()) {
-        std::sort(below->second.begin(), below->second.end(),
-                  [&](std::uint32_t a, std::uint32_t b) {
-                    return key_of(a, entities) > key_of(b, entities);
-                  });
+        core::sort_rows(below->second, [&](std::uint32_t a, std::uint32_t b) {
+          return key_of(a, entities) > key_of(b, entities);
+        });
         open.insert(open.end(), below->second.begin(), below->second.end());
       }
     }

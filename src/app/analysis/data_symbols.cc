@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/branches/image_branches.h"
+#include "core/sort_rows.h"
 #include "io/byte_source.h"
 #include "symbolize/symbol_table.h"
 
@@ -65,8 +66,8 @@ const DataSymbols::ImageData& DataSymbols::data_of(std::uint32_t row) {
           {symbol.address, symbol.bytes, std::string(table->name_of(symbol))});
     }
   }
-  std::stable_sort(data->variables.begin(), data->variables.end(),
-                   [](const Variable& a, const Variable& b) { return a.address < b.address; });
+  core::sort_rows(data->variables,
+                  [](const Variable& a, const Variable& b) { return a.address < b.address; });
   return *data;
 }
 

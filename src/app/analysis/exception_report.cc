@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "app/analysis/event_value_table.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -40,9 +41,9 @@ Result<ExceptionReport> exception_report(const Reader& reader, std::size_t limit
     report.rows.push_back(std::move(thrown));
   }
   report.all_rows = report.rows.size();
-  std::stable_sort(
-      report.rows.begin(), report.rows.end(),
-      [](const ThrownException& a, const ThrownException& b) { return a.count > b.count; });
+  core::sort_rows(report.rows, [](const ThrownException& a, const ThrownException& b) {
+    return a.count > b.count;
+  });
   if (limit != 0 && report.rows.size() > limit) {
     report.rows.resize(limit);
   }

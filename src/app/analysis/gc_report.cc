@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/analysis/event_value_table.h"
+#include "core/sort_rows.h"
 #include "query/selection/pid_sources.h"
 #include "stackpack/sources.h"
 
@@ -141,11 +142,9 @@ class GcCounting {
       open.process.recorded_ns = spans.of(pid);
       report_.processes.push_back(std::move(open.process));
     }
-    std::stable_sort(report_.processes.begin(), report_.processes.end(),
-                     [](const GcProcess& a, const GcProcess& b) {
-                       return std::pair(a.pause_ns, a.allocated_bytes) >
-                              std::pair(b.pause_ns, b.allocated_bytes);
-                     });
+    core::sort_rows(report_.processes, [](const GcProcess& a, const GcProcess& b) {
+      return std::pair(a.pause_ns, a.allocated_bytes) > std::pair(b.pause_ns, b.allocated_bytes);
+    });
     const auto by_bytes = [](const ValueSum& sum) { return sum.bytes; };
     report_.types = types_.largest(limit, by_bytes);
     report_.functions = functions_.largest(limit, by_bytes);

@@ -6,6 +6,7 @@
 
 #include "app/analysis/callstack_rows.h"
 #include "app/analysis/sample_counting.h"
+#include "core/sort_rows.h"
 #include "query/function_pattern.h"
 
 namespace stackpack::app {
@@ -186,7 +187,7 @@ Status keep_functions(std::vector<HotSpot>& rows, const std::string& function) {
 }
 
 void sort_hot_spots(std::vector<HotSpot>& rows, bool by_self) {
-  std::sort(rows.begin(), rows.end(), [by_self](const HotSpot& a, const HotSpot& b) {
+  core::sort_rows(rows, [by_self](const HotSpot& a, const HotSpot& b) {
     const auto key = [by_self](const HotSpot& row) {
       return by_self ? std::tuple(~row.self, ~row.total) : std::tuple(~row.total, ~row.self);
     };

@@ -10,6 +10,7 @@
 
 #include "app/analysis/event_value_table.h"
 #include "app/analysis/held_memory.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -101,8 +102,8 @@ Status report_held(const HeldMemory& memory, EventValueTable& values, std::size_
   for (const auto& [key, stack] : stacks) {
     report.stacks.push_back(stack);
   }
-  std::stable_sort(report.stacks.begin(), report.stacks.end(),
-                   [](const HeldStack& a, const HeldStack& b) { return a.bytes > b.bytes; });
+  core::sort_rows(report.stacks,
+                  [](const HeldStack& a, const HeldStack& b) { return a.bytes > b.bytes; });
   if (limit != 0 && report.stacks.size() > limit) {
     report.stacks.resize(limit);
   }

@@ -12,6 +12,7 @@
 
 #include "app/analysis/data_symbols.h"
 #include "app/analysis/event_value_table.h"
+#include "core/sort_rows.h"
 #include "query/data_source.h"
 #include "query/field_cursor.h"
 #include "query/selection/capture_view.h"
@@ -61,7 +62,7 @@ auto rank_of(const MemorySum& sum, MemoryOrder order) {
 // Puts rows in order; equal ones stay in theirs. Keeps `limit` of them.
 template <typename Row>
 void take_first(std::vector<Row>& rows, MemoryOrder order, std::size_t limit) {
-  std::stable_sort(rows.begin(), rows.end(), [order](const Row& a, const Row& b) {
+  core::sort_rows(rows, [order](const Row& a, const Row& b) {
     return rank_of(a.sum, order) > rank_of(b.sum, order);
   });
   if (limit != 0 && rows.size() > limit) {
@@ -247,7 +248,7 @@ CacheLine MemoryCounter::line_of(const LineKey& key, const LineSums& sums,
         {place.first, names_.name(place.second), use.threads.size(), use.cpus.size(), use.sum});
   }
   // Numbers of functions say in which order they came.
-  std::sort(line.uses.begin(), line.uses.end(), [](const LineUse& a, const LineUse& b) {
+  core::sort_rows(line.uses, [](const LineUse& a, const LineUse& b) {
     return std::tie(b.sum.samples, a.offset, a.function) <
            std::tie(a.sum.samples, b.offset, b.function);
   });

@@ -8,6 +8,7 @@
 #include "app/analysis/value_texts.h"
 #include "bytes/utf8.h"
 #include "capture/value_kinds.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -71,8 +72,7 @@ void SampleTypes::finish(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     texts_.push_back(bytes::valid_utf8(text));
   }
-  std::stable_sort(values_.begin(), values_.end(),
-                   [](const TypedValue& a, const TypedValue& b) { return a.key < b.key; });
+  core::sort_rows(values_, [](const TypedValue& a, const TypedValue& b) { return a.key < b.key; });
   begin_pass();
 }
 

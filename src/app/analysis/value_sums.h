@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::app {
 
 struct ValueSum {
@@ -33,9 +35,8 @@ class ValueSums {
     for (const auto& [name, sum] : sums_) {
       rows.push_back(sum);
     }
-    std::stable_sort(rows.begin(), rows.end(), [&measure](const ValueSum& a, const ValueSum& b) {
-      return measure(a) > measure(b);
-    });
+    core::sort_rows(
+        rows, [&measure](const ValueSum& a, const ValueSum& b) { return measure(a) > measure(b); });
     if (limit != 0 && rows.size() > limit) {
       rows.resize(limit);
     }

@@ -8,6 +8,7 @@
 
 #include "app/arrow/table_rows.h"
 #include "core/number_table.h"
+#include "core/sort_rows.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
@@ -76,7 +77,7 @@ class CountTable {
   }
 
   std::vector<CountRow> take() {
-    std::sort(rows_.begin(), rows_.end(), [](const CountRow& a, const CountRow& b) {
+    core::sort_rows(rows_, [](const CountRow& a, const CountRow& b) {
       const auto order = [](const CountRow& row) {
         return std::tuple(row.key.callstack, row.key.event, row.key.pid, row.key.origin);
       };

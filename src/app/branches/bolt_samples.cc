@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -30,7 +31,7 @@ std::vector<TableSymbol> symbols_in_order(const SymbolTable& symbols) {
       ordered.push_back(symbol);
     }
   }
-  std::stable_sort(ordered.begin(), ordered.end(), [](const TableSymbol& a, const TableSymbol& b) {
+  core::sort_rows(ordered, [](const TableSymbol& a, const TableSymbol& b) {
     return a.address != b.address ? a.address < b.address : order_of(a) < order_of(b);
   });
   return ordered;

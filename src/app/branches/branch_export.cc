@@ -14,6 +14,7 @@
 #include "app/branches/placed_branches.h"
 #include "app/branches/propeller_profile.h"
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "io/files_read.h"
@@ -331,10 +332,9 @@ Result<std::vector<ProfiledImage>> export_all_branches(const Reader& reader,
       return written.error();
     }
   }
-  std::stable_sort(reports.begin(), reports.end(),
-                   [](const ProfiledImage& a, const ProfiledImage& b) {
-                     return std::tie(a.taken, a.samples) > std::tie(b.taken, b.samples);
-                   });
+  core::sort_rows(reports, [](const ProfiledImage& a, const ProfiledImage& b) {
+    return std::tie(a.taken, a.samples) > std::tie(b.taken, b.samples);
+  });
   return reports;
 }
 

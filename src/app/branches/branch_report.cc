@@ -11,6 +11,7 @@
 #include "app/branches/image_addresses.h"
 #include "app/branches/loop_finder.h"
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
@@ -114,7 +115,7 @@ class Reporter {
     for (const Edge& edge : edges_) {
       hottest.push_back(&edge);
     }
-    std::stable_sort(hottest.begin(), hottest.end(), [order](const Edge* a, const Edge* b) {
+    core::sort_rows(hottest, [order](const Edge* a, const Edge* b) {
       return order == BranchOrder::kTaken ? a->second.taken > b->second.taken
                                           : a->second.mispredicted > b->second.mispredicted;
     });
@@ -171,7 +172,7 @@ class Reporter {
         loops.emplace_back(image, loop);
       }
     }
-    std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
+    core::sort_rows(loops, [](const auto& a, const auto& b) {
       return a.second.iterations > b.second.iterations;
     });
     report_.all_loops = loops.size();

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -76,8 +77,7 @@ std::vector<LoopSpan> spans_of(const std::vector<TakenJump>& jumps) {
     open.push_back(std::move(span));
   }
   std::move(open.begin(), open.end(), std::back_inserter(done));
-  std::sort(done.begin(), done.end(),
-            [](const LoopSpan& a, const LoopSpan& b) { return a.begin < b.begin; });
+  core::sort_rows(done, [](const LoopSpan& a, const LoopSpan& b) { return a.begin < b.begin; });
   return done;
 }
 
@@ -97,14 +97,12 @@ std::vector<std::uint64_t> jumps_into(const std::vector<LoopSpan>& spans,
     by_target.add(jump.to, jump.count);
   }
   const auto high = [](const TakenJump& jump) { return std::max(jump.from, jump.to); };
-  std::sort(jumps.begin(), jumps.end(),
-            [&](const TakenJump& a, const TakenJump& b) { return high(a) < high(b); });
+  core::sort_rows(jumps, [&](const TakenJump& a, const TakenJump& b) { return high(a) < high(b); });
   std::vector<std::size_t> order(spans.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
   }
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return spans[a].end < spans[b].end; });
+  core::sort_rows(order, [&](std::size_t a, std::size_t b) { return spans[a].end < spans[b].end; });
   std::vector<std::uint64_t> entries(spans.size());
   auto next = jumps.begin();
   for (const std::size_t row : order) {

@@ -11,6 +11,7 @@
 
 #include "app/branches/weighted_chains.h"
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -59,7 +60,7 @@ class Layout {
   Layout(const BlockMap& map, const SymbolTable& symbols)
       : map_(map), names_(names_by_address(symbols)), by_address_(map.blocks.size()) {
     std::iota(by_address_.begin(), by_address_.end(), std::uint32_t{0});
-    std::sort(by_address_.begin(), by_address_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    core::sort_rows(by_address_, [this](std::uint32_t a, std::uint32_t b) {
       return std::tuple(map_.blocks[a].address, map_.blocks[a].bytes, a) <
              std::tuple(map_.blocks[b].address, map_.blocks[b].bytes, b);
     });

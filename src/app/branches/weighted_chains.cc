@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "capture/branch_order.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -55,7 +56,7 @@ class ItemLists {
         lists.push_back(item);
       }
     }
-    std::sort(lists.begin(), lists.end(), [&](std::uint32_t a, std::uint32_t b) {
+    core::sort_rows(lists, [&](std::uint32_t a, std::uint32_t b) {
       return std::tuple(a != first, -density(sums_[a]), head_[a]) <
              std::tuple(b != first, -density(sums_[b]), head_[b]);
     });
@@ -84,7 +85,7 @@ class ItemLists {
 
 // Adds up what has the same ends, and puts the heaviest first.
 void sum_up_edges(std::vector<WeightedEdge>& edges) {
-  std::sort(edges.begin(), edges.end(), [](const WeightedEdge& a, const WeightedEdge& b) {
+  core::sort_rows(edges, [](const WeightedEdge& a, const WeightedEdge& b) {
     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
   });
   std::size_t kept = 0;
@@ -96,9 +97,8 @@ void sum_up_edges(std::vector<WeightedEdge>& edges) {
     }
   }
   edges.resize(kept);
-  std::stable_sort(edges.begin(), edges.end(), [](const WeightedEdge& a, const WeightedEdge& b) {
-    return a.weight > b.weight;
-  });
+  core::sort_rows(edges,
+                  [](const WeightedEdge& a, const WeightedEdge& b) { return a.weight > b.weight; });
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ std::vector<std::uint32_t> cluster_calls(std::span<const ClusterItem> items,
   }
   std::vector<std::uint32_t> hottest(items.size());
   std::iota(hottest.begin(), hottest.end(), std::uint32_t{0});
-  std::sort(hottest.begin(), hottest.end(), [&items](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(hottest, [&items](std::uint32_t a, std::uint32_t b) {
     return std::tuple(-ItemLists::density(items[a]), a) <
            std::tuple(-ItemLists::density(items[b]), b);
   });

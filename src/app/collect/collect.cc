@@ -16,6 +16,7 @@
 #include "app/unwind/image_unwinder.h"
 #include "codec/zip_writer.h"
 #include "core/guard.h"
+#include "core/sort_rows.h"
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
@@ -73,11 +74,9 @@ class BundleRun {
     if (!done) {
       return in_output(done.error());
     }
-    std::stable_sort(report_.images.begin(), report_.images.end(),
-                     [](const CollectedImage& a, const CollectedImage& b) {
-                       return std::tuple(a.bundle_bytes != 0, a.path) <
-                              std::tuple(b.bundle_bytes != 0, b.path);
-                     });
+    core::sort_rows(report_.images, [](const CollectedImage& a, const CollectedImage& b) {
+      return std::tuple(a.bundle_bytes != 0, a.path) < std::tuple(b.bundle_bytes != 0, b.path);
+    });
     return std::move(report_);
   }
 

@@ -8,6 +8,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_writer.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -73,7 +74,7 @@ std::optional<SlimSymbols> make_slim_symbols(std::span<const std::byte> table,
     return std::nullopt;
   }
   std::erase_if(*entries, [](const Entry& entry) { return !entry.is_wanted(); });
-  std::stable_sort(entries->begin(), entries->end(), [](const Entry& a, const Entry& b) {
+  core::sort_rows(*entries, [](const Entry& a, const Entry& b) {
     return std::tuple(!a.is_local(), a.value) < std::tuple(!b.is_local(), b.value);
   });
   SlimSymbols slim;

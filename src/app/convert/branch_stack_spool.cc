@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capture/stack_view.h"
+#include "core/sort_rows.h"
 #include "spk/format/layout.h"
 #include "spk/write/dag_node.h"
 #include "stackpack/model.h"
@@ -150,7 +151,7 @@ std::vector<std::uint32_t> BranchStackSpool::put_in_order() {
   std::vector<std::uint32_t> places(in_order_.size());
   std::iota(places.begin(), places.end(), 0U);
   const auto branch_at = [this](std::uint32_t place) { return entries_[in_order_[place]].branch; };
-  std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(places, [&](std::uint32_t a, std::uint32_t b) {
     return is_before(branch_at(a), branch_at(b));
   });
   std::vector<std::uint32_t> ranks(places.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sort_rows.h"
 #include "waits/wait_engine.h"
 
 namespace stackpack::app {
@@ -89,8 +90,7 @@ ProcessOfThread::ProcessOfThread(const std::vector<Thread>& threads) {
         {thread.start_ns == kUnknownTime ? 0 : thread.start_ns, thread.pid});
   }
   for (auto& [tid, lives] : lives_) {
-    std::stable_sort(lives.begin(), lives.end(),
-                     [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
+    core::sort_rows(lives, [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/diff/row_scatter.h"
+#include "core/sort_rows.h"
 #include "core/task_line.h"
 #include "diff/discoveries.h"
 #include "diff/distributions.h"
@@ -472,7 +473,7 @@ class RowFigures {
                         : total ? -bound(row.total)
                                 : -share);
     };
-    std::sort(event_.rows.begin(), event_.rows.end(), [&](const DiffRow& a, const DiffRow& b) {
+    core::sort_rows(event_.rows, [&](const DiffRow& a, const DiffRow& b) {
       return std::tuple(key(a), std::tie(a.name, a.module, a.place)) <
              std::tuple(key(b), std::tie(b.name, b.module, b.place));
     });

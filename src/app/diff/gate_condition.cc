@@ -165,19 +165,24 @@ class ConditionParser {
   bool take_amount() {
     const std::optional<app::GateAmount> amount =
         is_signed(word()) ? app::amount_of(word()) : std::nullopt;
-    const bool share = measure_->word == "share";
-    const bool fits = amount && (share               ? amount->kind == GateMeasure::kShare
-                                 : measure_->is_cost ? amount->kind != GateMeasure::kShare &&
-                                                           (amount->kind != GateMeasure::kCost ||
-                                                            amount->of_time == is_time())
-                                                     : amount->kind == GateMeasure::kRelative);
-    if (!fits) {
+    if (!amount || !fits_measure(*amount)) {
       return wrong(fmt::format("{} is possible here", amounts()));
     }
     condition_.measure = amount->kind;
     condition_.limit = amount->value;
     ++at_;
     return true;
+  }
+
+  [[nodiscard]] bool fits_measure(const app::GateAmount& amount) const {
+    if (measure_->word == "share") {
+      return amount.kind == GateMeasure::kShare;
+    }
+    if (!measure_->is_cost) {
+      return amount.kind == GateMeasure::kRelative;
+    }
+    return amount.kind == GateMeasure::kRelative ||
+           (amount.kind == GateMeasure::kCost && amount.of_time == is_time());
   }
 
   [[nodiscard]] bool is_time() const {

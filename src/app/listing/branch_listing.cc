@@ -10,6 +10,7 @@
 #include "app/listing/branch_flags.h"
 #include "app/listing/listed_build_id.h"
 #include "capture/branch_recorder.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -43,8 +44,7 @@ std::string place_text(const std::vector<std::string>& names, std::uint32_t imag
 // Rows with the same key become one.
 template <typename Row, typename Key>
 void add_up(std::vector<Row>& rows, const Key& key) {
-  std::sort(rows.begin(), rows.end(),
-            [&key](const Row& a, const Row& b) { return key(a) < key(b); });
+  core::sort_rows(rows, [&key](const Row& a, const Row& b) { return key(a) < key(b); });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (kept != 0 && key(rows[kept - 1]) == key(rows[i])) {

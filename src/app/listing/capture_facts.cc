@@ -7,6 +7,7 @@
 
 #include "app/listing/thread_names.h"
 #include "capture/time_resolution.h"
+#include "core/sort_rows.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/sources.h"
@@ -64,7 +65,7 @@ Result<std::vector<ProcessSamples>> samples_by_process(const Reader& reader,
   for (const auto& [pid, samples] : *counts) {
     rows.push_back({pid, std::string(names.process_name(pid, kUnknownTime)), samples});
   }
-  std::sort(rows.begin(), rows.end(), [](const ProcessSamples& a, const ProcessSamples& b) {
+  core::sort_rows(rows, [](const ProcessSamples& a, const ProcessSamples& b) {
     return std::tuple(b.samples, a.pid) < std::tuple(a.samples, b.pid);
   });
   return rows;

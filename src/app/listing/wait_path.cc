@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sort_rows.h"
 #include "stackpack/sources.h"
 
 namespace stackpack::app {
@@ -31,7 +32,7 @@ void PathFinder::make_lanes() {
   };
   const auto before = [&place](const auto& a, const auto& b) { return place(a) < place(b); };
   if (!std::is_sorted(rows_.begin(), rows_.end(), before)) {
-    std::stable_sort(rows_.begin(), rows_.end(), before);
+    core::sort_rows(rows_, before);
   }
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const std::uint32_t source = source_of(rows_[i].pid);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/convert/capture_probe.h"
+#include "core/sort_rows.h"
 #include "io/utf8_path.h"
 
 namespace stackpack::app {
@@ -103,8 +104,8 @@ OfferedFiles AllowedFolders::list(std::size_t most) const {
       }
     }
   }
-  std::sort(offered.files.begin(), offered.files.end(),
-            [](const OfferedFile& a, const OfferedFile& b) { return a.path < b.path; });
+  core::sort_rows(offered.files,
+                  [](const OfferedFile& a, const OfferedFile& b) { return a.path < b.path; });
   if (offered.files.size() > most) {
     offered.files.resize(most);
   }

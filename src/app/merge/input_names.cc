@@ -12,6 +12,7 @@
 #include "capture/interval_lists.h"
 #include "capture/rebased_addresses.h"
 #include "capture/synthetic_frames.h"
+#include "core/sort_rows.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {
@@ -114,7 +115,7 @@ class NameReader {
   // A file that is mapped in many parts, or a hostile one: no part is compared with all others.
   static void list_parts(Parts& parts) {
     std::vector<Part>& all = parts.all;
-    std::sort(all.begin(), all.end(), [](const Part& a, const Part& b) {
+    core::sort_rows(all, [](const Part& a, const Part& b) {
       return std::tuple(a.image, a.shift, a.first, b.end) <
              std::tuple(b.image, b.shift, b.first, a.end);
     });
@@ -126,8 +127,7 @@ class NameReader {
       }
     }
     all.resize(kept);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Part& a, const Part& b) { return a.first < b.first; });
+    core::sort_rows(all, [](const Part& a, const Part& b) { return a.first < b.first; });
     std::vector<capture::IntervalLists::Range> ranges;
     ranges.reserve(all.size());
     for (const Part& part : all) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/rebased_addresses.h"
+#include "core/sort_rows.h"
 #include "symbolize/name_collector.h"
 
 namespace stackpack::app {
@@ -187,8 +188,8 @@ Status NameUnion::finish() {
   }
   order_.resize(names_.size());
   std::iota(order_.begin(), order_.end(), 0U);
-  std::sort(order_.begin(), order_.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return before(names_[a], names_[b]); });
+  core::sort_rows(
+      order_, [this](std::uint32_t a, std::uint32_t b) { return before(names_[a], names_[b]); });
   rank_.resize(order_.size());
   for (std::uint32_t i = 0; i < order_.size(); ++i) {
     rank_[order_[i]] = i;
@@ -262,7 +263,7 @@ class NameUnion::Build {
   void add_rows(std::span<const Row> rows, Add add) {
     std::vector<std::uint32_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    core::sort_rows(order, [&](std::uint32_t a, std::uint32_t b) {
       const std::uint32_t x = images_.row(rows[a].image);
       const std::uint32_t y = images_.row(rows[b].image);
       return x != y ? x < y : from_.before(rows[a], rows[b]);

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::app {
 
 PidNumbers::Final PidNumbers::finish(std::uint32_t sources) const {
   std::vector<std::uint32_t> order(pids_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return pids_[a] < pids_[b]; });
+  core::sort_rows(order, [this](std::uint32_t a, std::uint32_t b) { return pids_[a] < pids_[b]; });
   Final result;
   result.pids.resize(pids_.size());
   result.sources.resize(sources);

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -275,7 +277,7 @@ Status SampleRebaser::resolve() {
   if (unknown_.empty()) {
     return {};
   }
-  std::sort(unknown_.begin(), unknown_.end(), [](const Unknown& a, const Unknown& b) {
+  core::sort_rows(unknown_, [](const Unknown& a, const Unknown& b) {
     return std::tie(a.stack, a.context) < std::tie(b.stack, b.context);
   });
   std::vector<StackId> ids;

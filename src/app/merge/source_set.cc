@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/sort_rows.h"
 #include "spk/format/source_rows.h"
 
 namespace stackpack::app {
@@ -41,7 +42,7 @@ void SourceSet::finish() {
     chosen.push_back(std::move(entry));
   }
   by_id_.clear();
-  std::sort(chosen.begin(), chosen.end(), [](const Chosen& a, const Chosen& b) {
+  core::sort_rows(chosen, [](const Chosen& a, const Chosen& b) {
     return std::tie(a.source.start_ns, a.source.id) < std::tie(b.source.start_ns, b.source.id);
   });
   for (Chosen& entry : chosen) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::app {
 
 Result<SourceThreads> SourceThreads::of(const Reader& reader, InputProcesses& processes) {
@@ -20,8 +22,7 @@ Result<SourceThreads> SourceThreads::of(const Reader& reader, InputProcesses& pr
         {row.start_ns == kUnknownTime ? 0 : row.start_ns, row.pid});
   }
   for (auto& [thread, lives] : threads.lives_) {
-    std::stable_sort(lives.begin(), lives.end(),
-                     [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
+    core::sort_rows(lives, [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
   }
   return threads;
 }

@@ -8,6 +8,7 @@
 #include "capture/source_identity.h"
 #include "capture/synthetic_frames.h"
 #include "capture/time_resolution.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::app {
 
@@ -32,7 +33,7 @@ void put_in_order(std::vector<Row>& rows, Key key, Rest rest) {
   const auto order = [&](const Row& row) {
     return std::tuple(key(row), start_order(row.start_ns));
   };
-  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+  core::sort_rows(rows, [&](const Row& a, const Row& b) {
     const auto x = order(a);
     const auto y = order(b);
     return x != y ? x < y : rest(a) < rest(b);
@@ -217,7 +218,7 @@ capture::SystemTables TableUnion::finish(const PidNumbers::Final& numbers,
       tables_.threads, [](const Thread& row) { return std::pair(row.pid, row.tid); },
       [](const Thread& row) { return std::tie(row.end_ns, row.name); });
   // Not each once: a base may be mapped twice at a time.
-  std::sort(tables_.modules.begin(), tables_.modules.end(), [](const Module& a, const Module& b) {
+  core::sort_rows(tables_.modules, [](const Module& a, const Module& b) {
     const auto order = [](const Module& row) {
       return std::tuple(row.pid, row.base, start_order(row.start_ns), row.end_ns, row.size,
                         row.file_offset, std::string_view(row.path));

@@ -23,6 +23,7 @@
 #include "app/symbolize/readable_names.h"
 #include "app/symbolize/renamed_file.h"
 #include "core/guard.h"
+#include "core/sort_rows.h"
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
@@ -166,8 +167,8 @@ class Run {
 
   // Images of most addresses first.
   void add_images_up() {
-    std::stable_sort(report_.images.begin(), report_.images.end(),
-                     [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
+    core::sort_rows(report_.images,
+                    [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
     for (const ImageReport& image : report_.images) {
       report_.asked += image.asked;
       report_.named += image.named;
@@ -228,7 +229,7 @@ class Run {
     for (const AskedImage& image : asked.images) {
       images.push_back(&image);
     }
-    std::stable_sort(images.begin(), images.end(), [](const AskedImage* a, const AskedImage* b) {
+    core::sort_rows(images, [](const AskedImage* a, const AskedImage* b) {
       return a->offsets.size() > b->offsets.size();
     });
     std::vector<WantedFile> files;

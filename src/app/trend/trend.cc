@@ -16,6 +16,7 @@
 #include "app/diff/run_trust.h"
 #include "app/diff/side_profile.h"
 #include "core/guard.h"
+#include "core/sort_rows.h"
 #include "core/string_table.h"
 #include "core/task_line.h"
 #include "diff/discoveries.h"
@@ -340,8 +341,8 @@ class TrendJudgement {
     for (TrendSeries& row : rows) {
       find_changes(row, found.level);
     }
-    std::sort(rows.begin(), rows.end(),
-              [](const TrendSeries& a, const TrendSeries& b) { return order_of(a) < order_of(b); });
+    core::sort_rows(
+        rows, [](const TrendSeries& a, const TrendSeries& b) { return order_of(a) < order_of(b); });
     std::move(rows.begin(), rows.end(), std::back_inserter(report_.series));
   }
 

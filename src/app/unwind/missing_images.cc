@@ -5,6 +5,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -46,11 +48,9 @@ void note_missing_images(std::span<const ImageStore::Image> images,
       missing.push_back(&image);
     }
   }
-  std::sort(missing.begin(), missing.end(),
-            [](const ImageStore::Image* a, const ImageStore::Image* b) {
-              return std::tie(b->samples, a->path, a->build_id) <
-                     std::tie(a->samples, b->path, b->build_id);
-            });
+  core::sort_rows(missing, [](const ImageStore::Image* a, const ImageStore::Image* b) {
+    return std::tie(b->samples, a->path, a->build_id) < std::tie(a->samples, b->path, b->build_id);
+  });
   for (std::size_t i = 0; i < std::min(missing.size(), kMostMissingImages); ++i) {
     const ImageStore::Image& image = *missing[i];
     std::string number = std::to_string(i);

@@ -13,6 +13,7 @@
 #include "cli/json_text.h"
 #include "cli/shell_word.h"
 #include "cli/statistics_json.h"
+#include "core/sort_rows.h"
 #include "stackpack/names.h"
 
 namespace stackpack::cli {
@@ -32,8 +33,8 @@ void write_recorded(JsonText& json, const app::CaptureFacts& facts) {
 }
 
 void write_event_counts(JsonText& json, std::vector<EventCount> events, std::size_t rows) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const EventCount& a, const EventCount& b) { return a.samples > b.samples; });
+  core::sort_rows(events,
+                  [](const EventCount& a, const EventCount& b) { return a.samples > b.samples; });
   json.key("events");
   json.begin_array();
   for (std::size_t i = 0; i < std::min(rows, events.size()); ++i) {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "bytes/byte_writer.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::exporting {
 
@@ -112,8 +113,7 @@ Result<OtlpSampleFields> OtlpSampleFields::load(const Reader& reader,
 
 void OtlpSampleFields::join(std::vector<Piece>& pieces) {
   const auto place = [](const Piece& piece) { return std::tie(piece.key, piece.nth); };
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [&](const Piece& a, const Piece& b) { return place(a) < place(b); });
+  core::sort_rows(pieces, [&](const Piece& a, const Piece& b) { return place(a) < place(b); });
   for (std::size_t begin = 0; begin < pieces.size();) {
     Set whole;
     std::size_t end = begin;

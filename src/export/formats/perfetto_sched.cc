@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sort_rows.h"
 #include "export/formats/perfetto_fields.h"
 #include <protozero/pbf_writer.hpp>
 
@@ -192,7 +193,7 @@ std::string_view PerfettoSched::name_of(std::uint32_t pid, std::uint32_t tid) co
 
 // By processor. A thread that has ended is none when its last switch is recorded.
 void PerfettoSched::follow_processors() {
-  std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+  core::sort_rows(rows_, [](const Row& a, const Row& b) {
     return std::tie(a.cpu, a.time_ns, a.is_waking) < std::tie(b.cpu, b.time_ns, b.is_waking);
   });
   const Row* last = nullptr;

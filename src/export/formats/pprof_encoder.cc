@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 #include "core/string_table.h"
 #include "export/formats/pprof_fields.h"
 #include "export/job/export_job.h"
@@ -172,7 +173,7 @@ class PprofEncoder {
     const auto place = [](const Line& line) {
       return std::tuple(line.event, line.node, line.track);
     };
-    std::sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) {
+    core::sort_rows(lines_, [&](const Line& a, const Line& b) {
       return std::tuple(place(a), a.group) < std::tuple(place(b), b.group);
     });
     for (std::size_t begin = 0; begin < lines_.size();) {

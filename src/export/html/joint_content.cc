@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 #include "export/html/page_functions.h"
 #include "query/event_traits.h"
 
@@ -19,7 +20,7 @@ bool is_below(const NodeValue& a, const NodeValue& b) {
 
 // Puts values into order, each node once.
 void add_up(std::vector<NodeValue>& values) {
-  std::sort(values.begin(), values.end(), is_below);
+  core::sort_rows(values, is_below);
   std::size_t kept = 0;
   for (const NodeValue& own : values) {
     if (kept != 0 && values[kept - 1].node == own.node) {

@@ -9,6 +9,7 @@
 
 #include "bytes/utf8.h"
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::exporting {
 
@@ -70,8 +71,8 @@ void RankedKeys::count(std::uint64_t key) {
 void RankedKeys::rank() {
   std::vector<std::uint32_t> order(numbers_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [this](std::uint32_t a, std::uint32_t b) { return counts_[a] > counts_[b]; });
+  core::sort_rows(order,
+                  [this](std::uint32_t a, std::uint32_t b) { return counts_[a] > counts_[b]; });
   ranks_.resize(order.size());
   for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
     ranks_[order[rank]] = rank;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -61,9 +63,8 @@ bytes::ByteWriter PageFindings::encode(std::span<const std::uint32_t> functions)
   for (auto figure = numbers_.begin(); figure != numbers_.end(); ++figure) {
     order.push_back(figure);
   }
-  std::stable_sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
-    return uses_[a->second] > uses_[b->second];
-  });
+  core::sort_rows(
+      order, [this](const auto& a, const auto& b) { return uses_[a->second] > uses_[b->second]; });
   std::vector<std::uint32_t> places(order.size() + 1);  // of numbers + 1; 0: no figure
   std::array<bytes::ByteWriter, 9> columns;
   for (std::uint32_t place = 0; place < order.size(); ++place) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::exporting {
 
@@ -30,8 +31,7 @@ std::vector<std::uint32_t> functions_in_order(const PageContent& content) {
     return std::tuple(32 - std::bit_width(uses[number]), module_name_of(content, function),
                       function.named, function.offset, std::string_view(function.name));
   };
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  core::sort_rows(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   return order;
 }
 

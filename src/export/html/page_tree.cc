@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::exporting {
 
@@ -23,8 +24,7 @@ void PageTree::merge_entries(std::vector<Entry>& entries) const {
   for (Entry& entry : entries) {
     entry.node = node_of(entry.node);
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.node < b.node; });
+  core::sort_rows(entries, [](const Entry& a, const Entry& b) { return a.node < b.node; });
   std::size_t kept = 0;
   for (const Entry& entry : entries) {
     if (kept != 0 && entries[kept - 1].node == entry.node) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -42,8 +44,8 @@ void choose_threads(SampleSurvey& survey, const query::SampleSelection& selectio
 std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples) {
   std::vector<std::uint32_t> chosen(samples.size());
   std::iota(chosen.begin(), chosen.end(), 0U);
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return samples[a] > samples[b]; });
+  core::sort_rows(chosen,
+                  [&](std::uint32_t a, std::uint32_t b) { return samples[a] > samples[b]; });
   chosen.resize(std::min(chosen.size(), kMostPageThreads));
   std::sort(chosen.begin(), chosen.end());
   return chosen;

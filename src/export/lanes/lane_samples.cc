@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -41,7 +43,7 @@ Status LaneSamples::find_lanes() {
     }
     return Status{};
   });
-  std::sort(lanes_.begin(), lanes_.end(), [this](const Lane& a, const Lane& b) {
+  core::sort_rows(lanes_, [this](const Lane& a, const Lane& b) {
     const auto place = [this](const Lane& lane) {
       const query::Track& track = selection_.tracks()[lane.track];
       return std::tuple(track.pid, track.tid, lane.track, lane.event);

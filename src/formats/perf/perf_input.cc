@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "io/directories.h"
 #include "io/utf8_path.h"
 
@@ -98,8 +99,8 @@ Result<Input> open_directory(const std::string& path) {
     }
     input.parts.push_back({*number, std::move(part).value()});
   }
-  std::sort(input.parts.begin(), input.parts.end(),
-            [](const Input::Part& a, const Input::Part& b) { return a.number < b.number; });
+  core::sort_rows(input.parts,
+                  [](const Input::Part& a, const Input::Part& b) { return a.number < b.number; });
   return input;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "core/sort_rows.h"
 #include "formats/perf/perf_losses.h"
 
 namespace stackpack::perf {
@@ -41,9 +42,8 @@ Result<bool> is_blank(io::ByteSource& file, FileSection part) {
 std::vector<FileSection> SectionAccount::gaps_around(const FileSection& data,
                                                      std::uint64_t file_bytes,
                                                      capture::ByteAccount& account) {
-  std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
-    return a.section.offset < b.section.offset;
-  });
+  core::sort_rows(
+      ranges_, [](const Range& a, const Range& b) { return a.section.offset < b.section.offset; });
   std::vector<FileSection> gaps;
   // One pass over the bytes before the data, one over those after it.
   const FileSection outside[] = {{0, data.offset},

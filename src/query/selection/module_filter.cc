@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/sort_rows.h"
 #include "query/name_pattern.h"
 #include "query/selection/file_name.h"
 
@@ -67,8 +68,8 @@ Status ModuleFilter::judge(std::span<const PlacedStack> stacks, std::vector<bool
       open.push_back(place);
     }
   }
-  std::sort(open.begin(), open.end(),
-            [](const PlacedStack& a, const PlacedStack& b) { return key_of(a) < key_of(b); });
+  core::sort_rows(open,
+                  [](const PlacedStack& a, const PlacedStack& b) { return key_of(a) < key_of(b); });
   std::vector<StackId> ids;
   ids.reserve(open.size());
   for (const PlacedStack& place : open) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/saturating.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::query {
 
@@ -138,8 +139,7 @@ Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>
     if (const Status status = collect(from); !status) {
       return status;
     }
-    std::sort(groups_.begin(), groups_.end(),
-              [](const Group& a, const Group& b) { return a.key < b.key; });
+    core::sort_rows(groups_, [](const Group& a, const Group& b) { return a.key < b.key; });
     indexed_ = false;
     if (const Status status = visit(groups_); !status) {
       return status;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "query/selection/columns_of_samples.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
@@ -92,7 +93,7 @@ class WaitsByTime {
     if (rows_.size() > kRows) {
       cut();
     }
-    std::sort(rows_.begin(), rows_.end(), by_place);
+    core::sort_rows(rows_, by_place);
     last_ = rows_.empty() ? after : std::optional(rows_.back());
     return read;
   }

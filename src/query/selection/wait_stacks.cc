@@ -7,6 +7,7 @@
 
 #include "bytes/utf8.h"
 #include "capture/synthetic_frames.h"
+#include "core/sort_rows.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::query {
@@ -205,8 +206,8 @@ void WaitStacks::add_names(CaptureView& view) const {
     view.names.texts.add(text);
     functions.push_back(function);
   }
-  std::sort(functions.begin(), functions.end(),
-            [](const Function& a, const Function& b) { return a.start < b.start; });
+  core::sort_rows(functions,
+                  [](const Function& a, const Function& b) { return a.start < b.start; });
   const auto place =
       std::find_if(view.names.functions.begin(), view.names.functions.end(), [](const Function& f) {
         return f.owner > FunctionOwner::kKernel ||

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/life_index.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::query {
 
@@ -20,7 +21,7 @@ WakerThreads::WakerThreads(const CaptureView& view) : source_firsts_(view.source
     }
     rows_.push_back({source_of(thread.pid), thread.tid, start, thread.pid, std::move(name)});
   }
-  std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+  core::sort_rows(rows_, [](const Row& a, const Row& b) {
     return std::tuple(a.source, a.tid, a.start_ns) < std::tuple(b.source, b.tid, b.start_ns);
   });
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "core/sort_rows.h"
 #include "query/event_traits.h"
 
 namespace stackpack::query {
@@ -45,7 +46,7 @@ Status WallShares::read_runs(const Reader& reader) {
     }
     return true;
   });
-  std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
+  core::sort_rows(runs_, [](const Run& a, const Run& b) {
     return std::tuple(a.thread, a.to_ns) < std::tuple(b.thread, b.to_ns);
   });
   return read;

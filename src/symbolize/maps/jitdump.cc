@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
+#include "core/sort_rows.h"
 #include "io/buffered_reader.h"
 
 namespace stackpack::symbolize {
@@ -244,9 +245,9 @@ class JitDumpReader {
   void take_pending_lines(JitDump::Code& code) {
     if (has_pending_ && pending_address_ == code.start &&
         any_in(addresses_, code.start, code.size)) {
-      std::stable_sort(
-          pending_lines_.begin(), pending_lines_.end(),
-          [](const JitDump::Line& a, const JitDump::Line& b) { return a.address < b.address; });
+      core::sort_rows(pending_lines_, [](const JitDump::Line& a, const JitDump::Line& b) {
+        return a.address < b.address;
+      });
       code.first_line = dump_.lines_.size();
       code.line_count = static_cast<std::uint32_t>(pending_lines_.size());
       for (JitDump::Line line : pending_lines_) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/sort_rows.h"
 #include "symbolize/maps/text_lines.h"
 
 namespace stackpack::symbolize {
@@ -48,12 +49,11 @@ void Kallsyms::add_line(std::string_view line, std::string_view reference, NameC
 }
 
 void Kallsyms::sort() {
-  std::sort(functions_.begin(), functions_.end(),
-            [this](const KernelFunction& a, const KernelFunction& b) {
-              const std::string_view x = texts_[a.name];
-              const std::string_view y = texts_[b.name];
-              return std::tuple(a.address, x.size(), x) < std::tuple(b.address, y.size(), y);
-            });
+  core::sort_rows(functions_, [this](const KernelFunction& a, const KernelFunction& b) {
+    const std::string_view x = texts_[a.name];
+    const std::string_view y = texts_[b.name];
+    return std::tuple(a.address, x.size(), x) < std::tuple(b.address, y.size(), y);
+  });
   functions_.erase(std::unique(functions_.begin(), functions_.end(),
                                [](const KernelFunction& a, const KernelFunction& b) {
                                  return a.address == b.address;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbolize {
 
 std::vector<AskedAddress> asked_addresses(std::span<const std::uint64_t> addresses,
@@ -28,9 +30,8 @@ std::vector<AskedAddress> asked_addresses(std::span<const std::uint64_t> address
     }
     asked.push_back(row);
   }
-  std::stable_sort(asked.begin(), asked.end(), [](const AskedAddress& a, const AskedAddress& b) {
-    return a.source < b.source;
-  });
+  core::sort_rows(asked,
+                  [](const AskedAddress& a, const AskedAddress& b) { return a.source < b.source; });
   return asked;
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbolize {
 
 InnermostSites::InnermostSites(const InlineTree& tree) {
@@ -23,7 +25,7 @@ void InnermostSites::cut(const InlineTree& tree) {
   // on.
   std::vector<std::uint32_t> by_depth(tree.sites.size());
   std::iota(by_depth.begin(), by_depth.end(), 0U);
-  std::stable_sort(by_depth.begin(), by_depth.end(), [&tree](std::uint32_t a, std::uint32_t b) {
+  core::sort_rows(by_depth, [&tree](std::uint32_t a, std::uint32_t b) {
     return tree.sites[a].depth > tree.sites[b].depth;
   });
   std::vector<std::uint32_t> next_free(boundaries_.size() + 1);

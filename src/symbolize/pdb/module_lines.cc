@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbolize {
 
 namespace {
@@ -39,9 +41,8 @@ ModuleLines::ModuleLines(bytes::ByteCursor line_bytes)
     }
     line_bytes.skip(std::min<std::size_t>(line_bytes.remaining(), (4 - size % 4) % 4));
   }
-  std::stable_sort(
-      inlinees_.begin(), inlinees_.end(),
-      [](const InlineeLine& a, const InlineeLine& b) { return a.inlinee < b.inlinee; });
+  core::sort_rows(inlinees_,
+                  [](const InlineeLine& a, const InlineeLine& b) { return a.inlinee < b.inlinee; });
 }
 
 void ModuleLines::read_block_header(bytes::ByteCursor in, std::size_t position) {
@@ -105,8 +106,8 @@ bool ModuleLines::read_entries(const LineBlock& block, std::vector<LineEntry>& e
       entries.push_back(entry);
     }
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const LineEntry& a, const LineEntry& b) { return a.offset < b.offset; });
+  core::sort_rows(entries,
+                  [](const LineEntry& a, const LineEntry& b) { return a.offset < b.offset; });
   return true;
 }
 

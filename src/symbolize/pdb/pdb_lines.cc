@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/sort_rows.h"
 #include "symbolize/pdb/type_names.h"
 
 namespace stackpack::symbolize {
@@ -72,8 +73,8 @@ class PdbLines::Finder {
   // For each address the lines that have it: of several, those of its procedure's object file, then
   // those that begin last.
   std::vector<std::uint32_t> choose_lines() {
-    std::stable_sort(sources_.begin(), sources_.end(),
-                     [](const LineSource& a, const LineSource& b) { return a.start < b.start; });
+    core::sort_rows(sources_,
+                    [](const LineSource& a, const LineSource& b) { return a.start < b.start; });
     std::vector<std::uint32_t> chosen(known_.asked.size(), kNoBlock);
     for (std::size_t i = 0; i < known_.asked.size(); ++i) {
       const std::uint32_t address = known_.asked[i].source;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/sort_rows.h"
 #include "symbolize/pdb/asked_code.h"
 #include "symbolize/pdb/codeview_kinds.h"
 #include "symbolize/pdb/object_files.h"
@@ -136,9 +137,8 @@ class PdbNaming {
       rows.emplace_back(choice.procedure, row);
     }
     // Of functions that begin together the last one counts: procedures.
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-      return std::get<bool>(a) < std::get<bool>(b);
-    });
+    core::sort_rows(
+        rows, [](const auto& a, const auto& b) { return std::get<bool>(a) < std::get<bool>(b); });
     for (const auto& row : rows) {
       names_.add_function(std::get<Function>(row));
     }

@@ -7,6 +7,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_text.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::symbolize {
 
@@ -224,10 +225,9 @@ void place_contributions(const std::vector<Contribution>& contributions, PdbTabl
       tables.contributions.push_back({*start, contribution.size});
     }
   }
-  std::sort(tables.contributions.begin(), tables.contributions.end(),
-            [](const RvaRange& a, const RvaRange& b) {
-              return std::tuple(a.start, a.size) < std::tuple(b.start, b.size);
-            });
+  core::sort_rows(tables.contributions, [](const RvaRange& a, const RvaRange& b) {
+    return std::tuple(a.start, a.size) < std::tuple(b.start, b.size);
+  });
 }
 
 DbiSizes read_dbi_header(bytes::ByteCursor& in, PdbTables& tables) {

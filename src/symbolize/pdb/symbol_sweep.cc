@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/sort_rows.h"
+
 namespace stackpack::symbolize {
 
 SymbolSweep::SymbolSweep(std::span<const std::uint32_t> addresses, const PdbTables& tables)
@@ -62,11 +64,10 @@ void SymbolSweep::add_public(std::uint32_t start, std::uint32_t flags, std::stri
 }
 
 void SymbolSweep::sort_procedures() {
-  std::stable_sort(procedures_.begin(), procedures_.end(),
-                   [this](const SymbolChoice& a, const SymbolChoice& b) {
-                     return std::tuple(a.start, a.size, texts_[a.name]) <
-                            std::tuple(b.start, b.size, texts_[b.name]);
-                   });
+  core::sort_rows(procedures_, [this](const SymbolChoice& a, const SymbolChoice& b) {
+    return std::tuple(a.start, a.size, texts_[a.name]) <
+           std::tuple(b.start, b.size, texts_[b.name]);
+  });
 }
 
 std::optional<SymbolChoice> SymbolSweep::procedure_at(std::uint32_t address) const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
+#include "core/sort_rows.h"
 
 namespace stackpack::symbolize {
 
@@ -121,8 +122,9 @@ Result<std::vector<FunctionBounds>> read_functions(io::ByteSource& file, const P
       functions.push_back({begin, end});
     }
   }
-  std::sort(functions.begin(), functions.end(),
-            [](const FunctionBounds& a, const FunctionBounds& b) { return a.begin < b.begin; });
+  core::sort_rows(functions, [](const FunctionBounds& a, const FunctionBounds& b) {
+    return a.begin < b.begin;
+  });
   return functions;
 }
 
