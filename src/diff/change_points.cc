@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "diff/distributions.h"
+#include "diff/significance.h"
 
 namespace stackpack::diff {
 

@@ -18,7 +18,7 @@
 #include "core/guard.h"
 #include "core/string_table.h"
 #include "core/task_line.h"
-#include "diff/discoveries.h"
+#include "diff/significance.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::app {
