@@ -87,7 +87,7 @@ string(REPLACE "@PROGRAM@" "${program}" after "${after}")
 cpp_function(page_before_data "${before}" before_function)
 cpp_function(page_after_data "${after}" after_function)
 file(WRITE ${OUTPUT}.new "// Made by cmake/EmbedPage.cmake out of src/export/page.
-#include \"export/html/page_program.h\"
+#include \"export/html/page_file.h\"
 
 namespace stackpack::exporting {
 

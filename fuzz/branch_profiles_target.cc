@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/branches/branch_profile.h"
-#include "app/branches/code_runs.h"
 #include "app/branches/loop_finder.h"
 #include "bytes/byte_cursor.h"
 #include "fuzz/require.h"

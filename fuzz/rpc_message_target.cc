@@ -5,7 +5,6 @@
 #include <sstream>
 #include <string>
 
-#include "app/mcp/message_lines.h"
 #include "app/mcp/rpc_message.h"
 
 namespace stackpack::fuzz {

@@ -17,7 +17,7 @@ LIBRARY = ["public", "core", "arrow", "bytes", "io", "codec", "elf", "scratch", 
            "diff", "query/", "export/"]
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
-    "core": (["public"], ["fmt/format-inl.h"]),
+    "core": (["public"], ["fmt/format-inl.h", "rapidjson/"]),
     "arrow": (["public", "core"], []),
     "bytes": (["public"], ["xxhash"]),
     "io": (["public"], SYSTEM + ["spawn.h", "dlfcn.h"]),

@@ -20,7 +20,7 @@ ARROW = "lays out what is in memory as Arrow has it, for a consumer; reads no in
 FILES = {
     "arrow_column.cc": ARROW,
     "arrow_column.h": ARROW,
-    "arrow_schema.cc": ARROW,
+    "arrow_stream.cc": ARROW,
     "lz_copy.h": DECODER,
     "lznt1.cc": DECODER,
     "xpress_huffman.cc": DECODER,
@@ -38,7 +38,7 @@ FILES = {
     "recent_stacks.cc": "compares numbers of stacks that are in memory",
     "recent_chains.cc": "compares and keeps chains whose bounds the cursor has checked",
     "word_hash.h": "hashes a span, word by word",
-    "throwing_allocator.h": "moves what RapidJSON keeps in memory to a larger block",
+    "rapid_json.h": "moves what RapidJSON keeps in memory to a larger block",
     "c_handles.h": "takes and fills what callers in C have",
     "c_api.cc": "takes memory from callers in C",
 }

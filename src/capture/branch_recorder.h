@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/branch_losses.h"
 #include "capture/branch_stack_memo.h"
 #include "capture/keyed_sums.h"
 #include "capture/loss_counters.h"
+#include "capture/recorder_losses.h"
 #include "capture/system_tables.h"
 #include "stackpack/branches.h"
 #include "stackpack/result.h"

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "capture/loss_counters.h"
-#include "capture/sched_record.h"
 #include "capture/stack_view.h"
 #include "capture/system_recorder.h"
 #include "capture/wait_facts.h"

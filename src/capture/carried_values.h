@@ -1,6 +1,8 @@
 // Values of a file on their way into another one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -8,10 +10,38 @@
 #include <utility>
 #include <vector>
 
+#include "capture/value_kinds.h"
 #include "capture/value_recorder.h"
-#include "capture/value_translation.h"
+#include "stackpack/event_values.h"
 
 namespace stackpack::capture {
+
+// Values of a file by the kinds and fields of this program.
+
+/// Files describe their kinds: a kind or field that this program does not know is passed over, and
+/// a field that the file does not have has no value.
+class ValueTranslation {
+ public:
+  using Fields = std::array<std::uint64_t, kMostValueFields>;
+
+  ValueTranslation() = default;
+  /// `kinds`: those of the file.
+  explicit ValueTranslation(std::span<const ValueSchema> kinds);
+
+  /// False: the kind is not known. `fields`: in the order of value_kinds().
+  bool translate(const EventValue& value, ValueKind& kind, Fields& fields) const;
+
+ private:
+  // Where the kinds and fields of the file stand among those of this program.
+  struct KindPlace {
+    bool known = false;
+    ValueKind kind = ValueKind::kGcStart;
+    std::array<std::size_t, kMostValueFields> fields{};  // kMostValueFields: not there
+    std::size_t count = 0;
+  };
+
+  std::vector<KindPlace> places_;
+};
 
 /// Brings values of a file into a recorder: kinds of this program, texts by the recorder's numbers.
 /// Memory: 8 bytes for each text of the file.

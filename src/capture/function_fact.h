@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -99,5 +100,11 @@ struct RecordedFunction {
   std::uint32_t line = 0;
   CodeFact code;
 };
+
+/// A CodeFact as text, for a log of texts; empty when nothing is known.
+void write_code(const CodeFact& code, std::string& text);
+
+/// The fact that write_code() made a text of: it refers to the text, and to `inlined`.
+CodeFact read_code(std::string_view text, std::vector<InlinedFact>& inlined);
 
 }  // namespace stackpack::capture

@@ -24,7 +24,7 @@ struct FunctionRow {
   std::uint32_t name_bytes = 0;
   std::uint32_t linkage_bytes = 0;
   std::uint32_t file_bytes = 0;
-  std::uint32_t code_bytes = 0;  ///< see code_fact.h
+  std::uint32_t code_bytes = 0;  ///< see function_fact.h
   std::uint32_t line = 0;
   std::uint32_t pid_or_image = 0;
   FunctionOwner owner = FunctionOwner::kProcess;

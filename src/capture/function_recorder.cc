@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "bytes/byte_text.h"
-#include "capture/code_fact.h"
+#include "capture/function_fact.h"
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
 #include "capture/system_tables.h"

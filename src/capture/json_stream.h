@@ -58,4 +58,23 @@ class JsonStream {
   Status status_;
 };
 
+/// RapidJSON's events of a handler to which every number is a double: its number(double), and
+/// text(std::string_view).
+template <typename Handler>
+class JsonScalars {
+ public:
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  bool Int(int value) { return self().number(value); }
+  bool Uint(unsigned value) { return self().number(value); }
+  bool Int64(std::int64_t value) { return self().number(static_cast<double>(value)); }
+  bool Uint64(std::uint64_t value) { return self().number(static_cast<double>(value)); }
+  bool Double(double value) { return self().number(value); }
+  static bool RawNumber(const char* /*text*/, unsigned /*size*/, bool /*copy*/) { return false; }
+  bool String(const char* data, unsigned size, bool /*copy*/) { return self().text({data, size}); }
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  Handler& self() { return static_cast<Handler&>(*this); }
+};
+
 }  // namespace stackpack::capture

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "bytes/byte_text.h"
-#include "bytes/hex.h"
 #include "bytes/utf8.h"
 #include "bytes/wide_text.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {

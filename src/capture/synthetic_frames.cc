@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "bytes/byte_text.h"
-#include "capture/code_fact.h"
+#include "capture/function_fact.h"
 #include "stackpack/names.h"
 
 namespace stackpack::capture {
@@ -19,6 +19,35 @@ void append_number(T value, std::string& out) {
 }
 
 }  // namespace
+
+// What tells a frame from all others.
+void SyntheticFrames::write_key(const FunctionFact& function, const Image& image) {
+  key_ = function.name;
+  write_code(function.code, code_);
+  const bool bare =
+      function.linkage.empty() && function.file.empty() && function.line == 0 && code_.empty();
+  if (!bare) {
+    key_ += function.linkage;
+    key_ += function.file;
+    key_ += code_;
+    append_number(function.line, key_);
+    append_number(function.name.size(), key_);
+    append_number(function.linkage.size(), key_);
+    append_number(function.file.size(), key_);
+  }
+  key_ += bare ? 'n' : 'c';  // so that no name is the key of another frame
+  if (!image.path.empty()) {
+    key_ += image.path;
+    key_ += bytes::text_of(std::as_bytes(image.build_id));
+    append_number(image.path.size(), key_);
+    append_number(image.build_id.size(), key_);
+    key_ += 'i';
+  }
+  if (!frame_type_of(function.source).empty()) {
+    key_ += static_cast<char>(function.source);
+    key_ += 's';
+  }
+}
 
 std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& function) {
   return address_of(function, {});
@@ -60,31 +89,7 @@ std::optional<std::uint64_t> SyntheticFrames::next_number(const Image& image) {
 
 std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& function,
                                                          const Image& image) {
-  key_ = function.name;
-  write_code(function.code, code_);
-  const bool bare =
-      function.linkage.empty() && function.file.empty() && function.line == 0 && code_.empty();
-  if (!bare) {
-    key_ += function.linkage;
-    key_ += function.file;
-    key_ += code_;
-    append_number(function.line, key_);
-    append_number(function.name.size(), key_);
-    append_number(function.linkage.size(), key_);
-    append_number(function.file.size(), key_);
-  }
-  key_ += bare ? 'n' : 'c';  // so that no name is the key of another frame
-  if (!image.path.empty()) {
-    key_ += image.path;
-    key_ += bytes::text_of(std::as_bytes(image.build_id));
-    append_number(image.path.size(), key_);
-    append_number(image.build_id.size(), key_);
-    key_ += 'i';
-  }
-  if (!frame_type_of(function.source).empty()) {
-    key_ += static_cast<char>(function.source);
-    key_ += 's';
-  }
+  write_key(function, image);
   if (const std::uint32_t known = keys_.find(key_); known != core::StringTable::kNone) {
     return kFirstAddress + numbers_[known];
   }

@@ -56,6 +56,7 @@ class SyntheticFrames {
     std::uint64_t taken = 0;  // by the image before this block
   };
 
+  void write_key(const FunctionFact& function, const Image& image);
   std::optional<std::uint64_t> next_number(const Image& image);
 
   SystemRecorder& system_;

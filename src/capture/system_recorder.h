@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "capture/function_recorder.h"
-#include "capture/system_facts.h"
+#include "capture/system_replay.h"
 #include "capture/system_tables.h"
 #include "core/string_table.h"
 #include "stackpack/model.h"

@@ -1,17 +1,30 @@
 // Of times that were rounded on request: what a file says of them.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "capture/metadata_rows.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
+
+/// Sets a value in metadata, which are by key.
+inline void set_metadata(std::vector<MetadataEntry>& metadata, std::string_view key,
+                         std::string value) {
+  auto at = std::lower_bound(
+      metadata.begin(), metadata.end(), key,
+      [](const MetadataEntry& entry, std::string_view wanted) { return entry.key < wanted; });
+  if (at == metadata.end() || at->key != key) {
+    at = metadata.insert(at, {std::string(key), {}});
+  }
+  at->value = std::move(value);
+}
 
 /// The metadata key: times of samples were rounded down, by fewer nanoseconds than its value. It is
 /// not there when they are as recorded.

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "capture/loss_counters.h"
+#include "capture/recorder_losses.h"
 #include "capture/value_kinds.h"
-#include "capture/value_losses.h"
 #include "scratch/external_sort.h"
 #include "stackpack/event_values.h"
 #include "stackpack/model.h"

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "app/listing/function_ids.h"
-#include "cli/colours.h"
+#include "app/listing/function_titles.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
+#include "cli/messages.h"
 #include "cli/name_column.h"
 #include "cli/next_commands.h"
 #include "cli/report_table.h"

@@ -10,7 +10,6 @@
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
-#include "cli/next_step.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {

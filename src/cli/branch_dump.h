@@ -11,4 +11,7 @@ namespace stackpack::cli {
 Status dump_branches(const Reader& reader, bool as_json, app::TextOutput& out);
 Status dump_ranges(const Reader& reader, bool as_json, app::TextOutput& out);
 
+/// `dump --branch-stacks`: a row for each sample with a branch stack, in the order of the samples.
+Status dump_branch_stacks(const Reader& reader, bool as_json, app::TextOutput& out);
+
 }  // namespace stackpack::cli

@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <rapidjson/document.h>
-
 #include "cli/human_text.h"
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 
 namespace stackpack::cli {
 
@@ -46,10 +44,8 @@ std::optional<double> parse_number(std::string_view text) {
   return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
 }
 
-using JsonPool = rapidjson::MemoryPoolAllocator<core::ThrowingAllocator>;
-using JsonValue = rapidjson::GenericValue<rapidjson::UTF8<>, JsonPool>;
-using JsonDocument =
-    rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, core::ThrowingAllocator>;
+using core::JsonDocument;
+using core::JsonValue;
 
 std::string_view name_text(const JsonValue& value) {
   return {value.GetString(), value.GetStringLength()};

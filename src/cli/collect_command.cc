@@ -16,7 +16,6 @@
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
 #include "cli/text_escape.h"
-#include "cli/written_file.h"
 
 namespace stackpack::cli {
 

@@ -54,28 +54,40 @@ Parsed usage_error(std::string text) {
   return {Parsed::Kind::kUsageError, std::move(text)};
 }
 
+// Folded callstacks have no verdicts: neither what says them nor what asks for them.
+std::string problem_of_folded(const DiffArguments& arguments) {
+  if (!arguments.junit.empty() || !arguments.sarif.empty() || arguments.annotations) {
+    return "--folded has no verdicts; --junit, --sarif and --annotations go with the other forms";
+  }
+  return arguments.conditions.empty() && arguments.gate_file.empty() && arguments.allow_file.empty()
+             ? ""
+             : "--folded has no verdicts; --fail-if, --gate and --allow go with the other forms";
+}
+
+std::string problem_of_units(const DiffArguments& arguments) {
+  if (!arguments.units_file.empty() && !arguments.unit_key.empty()) {
+    return "--units or --label-unit, one of them";
+  }
+  const bool counted = !arguments.units_file.empty() || !arguments.unit_key.empty() ||
+                       !arguments.options.runs_by.empty();
+  return arguments.options.work.empty() || counted
+             ? ""
+             : "--unit " + arguments.options.work +
+                   ": nothing says how many a file has done; --units FILE, --label-unit KEY or "
+                   "--runs-by EVENT does";
+}
+
 std::string problem_of(const DiffArguments& arguments) {
   if (arguments.before.empty() && arguments.before_list.empty() && arguments.gate_file.empty()) {
     return "nothing to compare with; name OLD, --files-from LIST, or --gate FILE with a baseline";
   }
-  const bool findings =
-      !arguments.junit.empty() || !arguments.sarif.empty() || arguments.annotations;
-  if (arguments.form == DiffForm::kFolded && findings) {
-    return "--folded has no verdicts; --junit, --sarif and --annotations go with the other forms";
+  if (arguments.form == DiffForm::kFolded) {
+    if (std::string problem = problem_of_folded(arguments); !problem.empty()) {
+      return problem;
+    }
   }
-  if (arguments.form == DiffForm::kFolded &&
-      (!arguments.conditions.empty() || !arguments.gate_file.empty() ||
-       !arguments.allow_file.empty())) {
-    return "--folded has no verdicts; --fail-if, --gate and --allow go with the other forms";
-  }
-  if (!arguments.units_file.empty() && !arguments.unit_key.empty()) {
-    return "--units or --label-unit, one of them";
-  }
-  if (!arguments.options.work.empty() && arguments.units_file.empty() &&
-      arguments.unit_key.empty() && arguments.options.runs_by.empty()) {
-    return "--unit " + arguments.options.work +
-           ": nothing says how many a file has done; --units FILE, --label-unit KEY or --runs-by "
-           "EVENT does";
+  if (std::string problem = problem_of_units(arguments); !problem.empty()) {
+    return problem;
   }
   return (arguments.form == DiffForm::kHtml) == arguments.output.empty()
              ? "--html and -o FILE go together"
@@ -102,8 +114,18 @@ std::string problem_of(const BaselineArguments& arguments) {
   return "";
 }
 
+std::string problem_of_session(const ConvertArguments& arguments) {
+  if (!arguments.out_dir.empty() || !arguments.files_from.empty()) {
+    return "--session makes one output of the inputs that are named: give -o FILE";
+  }
+  if (!arguments.options.member.empty()) {
+    return "--session and --member exclude each other";
+  }
+  return arguments.recursive ? "--recursive needs --out-dir DIR" : "";
+}
+
 // What is wrong with the inputs and outputs of `convert` together; empty when nothing is.
-std::string problem_of(const ConvertArguments& arguments) {
+std::string problem_of_files(const ConvertArguments& arguments) {
   const bool batch = !arguments.out_dir.empty();
   if (arguments.inputs.empty() && arguments.files_from.empty()) {
     return "no input; name a capture, or '-' for standard input";
@@ -112,18 +134,18 @@ std::string problem_of(const ConvertArguments& arguments) {
     return batch ? "-o and --out-dir exclude each other"
                  : "no output; give -o FILE, or --out-dir DIR for several inputs";
   }
-  if (arguments.session && (batch || !arguments.files_from.empty())) {
-    return "--session makes one output of the inputs that are named: give -o FILE";
+  if (arguments.session) {
+    return problem_of_session(arguments);
   }
-  if (arguments.session && !arguments.options.member.empty()) {
-    return "--session and --member exclude each other";
-  }
-  if (!batch && !arguments.session &&
-      (arguments.inputs.size() != 1 || !arguments.files_from.empty())) {
+  if (!batch && (arguments.inputs.size() != 1 || !arguments.files_from.empty())) {
     return "several inputs need --out-dir DIR instead of -o, or --session";
   }
-  if (!batch && arguments.recursive) {
-    return "--recursive needs --out-dir DIR";
+  return !batch && arguments.recursive ? "--recursive needs --out-dir DIR" : "";
+}
+
+std::string problem_of(const ConvertArguments& arguments) {
+  if (std::string problem = problem_of_files(arguments); !problem.empty()) {
+    return problem;
   }
   if (const ConvertOptions& options = arguments.options;
       options.keep_branches && !(options.samples && options.sample_fields)) {
@@ -138,6 +160,33 @@ std::string problem_of(const ConvertArguments& arguments) {
   return "";
 }
 
+// What is wrong with the files that a profile of branches is made from and for.
+std::string problem_of_binary(const ExportArguments& arguments) {
+  const BranchExportArguments& branches = arguments.branches;
+  if (branches.binary.empty() == branches.directory.empty()) {
+    return "addresses of a profile depend on the program headers of the binary: give --binary ELF "
+           "and -o FILE, or --all-images DIR";
+  }
+  if (branches.binary.empty() && !branches.image.empty()) {
+    return "--image goes with --binary";
+  }
+  return branches.binary.empty() != arguments.output.empty()
+             ? "-o FILE goes with --binary, --all-images DIR without it"
+             : "";
+}
+
+std::string problem_of_other_formats(const ExportArguments& arguments) {
+  const BranchExportArguments& branches = arguments.branches;
+  const bool of_branches = !branches.binary.empty() || !branches.image.empty() ||
+                           !branches.directory.empty() || branches.head_duplicates ||
+                           branches.wrong_path;
+  if (of_branches) {
+    return "--binary, --image, --all-images, --head-duplicates and --wrong-path go with profiles "
+           "of branches";
+  }
+  return arguments.output.empty() ? "no output; give -o FILE" : "";
+}
+
 // What is wrong with the options of `export` together; empty when nothing is.
 std::string problem_of(const ExportArguments& arguments) {
   const BranchExportArguments& branches = arguments.branches;
@@ -149,24 +198,10 @@ std::string problem_of(const ExportArguments& arguments) {
     return "no format; give --format FORMAT, see stackpack export --help";
   }
   if (!branches.profile) {
-    const bool of_branches = !branches.binary.empty() || !branches.image.empty() ||
-                             !branches.directory.empty() || branches.head_duplicates ||
-                             branches.wrong_path;
-    return of_branches
-               ? "--binary, --image, --all-images, --head-duplicates and --wrong-path go with "
-                 "profiles of branches"
-           : arguments.output.empty() ? "no output; give -o FILE"
-                                      : "";
+    return problem_of_other_formats(arguments);
   }
-  if (branches.binary.empty() == branches.directory.empty()) {
-    return "addresses of a profile depend on the program headers of the binary: give --binary ELF "
-           "and -o FILE, or --all-images DIR";
-  }
-  if (branches.binary.empty() && !branches.image.empty()) {
-    return "--image goes with --binary";
-  }
-  if (branches.binary.empty() != arguments.output.empty()) {
-    return "-o FILE goes with --binary, --all-images DIR without it";
+  if (std::string problem = problem_of_binary(arguments); !problem.empty()) {
+    return problem;
   }
   const bool of_samples = *branches.profile == app::BranchProfile::kBoltNoLbr;
   if (of_samples && (branches.head_duplicates || branches.wrong_path)) {
@@ -175,6 +210,22 @@ std::string problem_of(const ExportArguments& arguments) {
   return of_samples || arguments.options.filter.empty()
              ? ""
              : "filters select samples, and branches are sums";
+}
+
+std::string problem_of(const ViewArguments& arguments) {
+  return arguments.files.size() > 1 && !arguments.source_folders.empty()
+             ? "--sources goes with one file"
+             : "";
+}
+
+std::string problem_of(const WaitsArguments& arguments) {
+  return arguments.by_thread && !arguments.path ? "--by goes with --path" : "";
+}
+
+std::string problem_of(const TrendArguments& arguments) {
+  return (arguments.form == TrendForm::kHtml) == arguments.output.empty()
+             ? "--html and -o FILE go together"
+             : "";
 }
 
 // The one kind of listing goes to `dump`.
@@ -262,38 +313,29 @@ std::vector<CommandText> CommandLine::describe() const {
 // What goes together, beyond what CLI11 can check. Nothing: the command can run.
 std::string CommandLine::conflict() {
   Invocation& invocation = definitions_->invocation;
-  if (invocation.command == Command::kConvert) {
-    const std::string problem = problem_of(invocation.convert);
-    return problem.empty() ? "" : "convert: " + problem;
+  const auto of = [](std::string_view command, const std::string& problem) {
+    return problem.empty() ? std::string() : fmt::format("{}: {}", command, problem);
+  };
+  switch (invocation.command) {
+    case Command::kConvert:
+      return of("convert", problem_of(invocation.convert));
+    case Command::kExport:
+      return of("export", problem_of(invocation.exporting));
+    case Command::kView:
+      return of("view", problem_of(invocation.view));
+    case Command::kWaits:
+      return of("waits", problem_of(invocation.waits));
+    case Command::kDiff:
+      return of("diff", problem_of(invocation.diff));
+    case Command::kBaseline:
+      return of("baseline", problem_of(invocation.baseline));
+    case Command::kTrend:
+      return of("trend", problem_of(invocation.trend));
+    case Command::kDump:
+      return problem_of(invocation.dump, definitions_->dump_kinds);
+    default:
+      return "";
   }
-  if (invocation.command == Command::kExport) {
-    const std::string problem = problem_of(invocation.exporting);
-    return problem.empty() ? "" : "export: " + problem;
-  }
-  if (invocation.command == Command::kView && invocation.view.files.size() > 1 &&
-      !invocation.view.source_folders.empty()) {
-    return "view: --sources goes with one file";
-  }
-  if (invocation.command == Command::kWaits && invocation.waits.by_thread &&
-      !invocation.waits.path) {
-    return "waits: --by goes with --path";
-  }
-  if (invocation.command == Command::kDiff) {
-    const std::string problem = problem_of(invocation.diff);
-    return problem.empty() ? "" : "diff: " + problem;
-  }
-  if (invocation.command == Command::kBaseline) {
-    const std::string problem = problem_of(invocation.baseline);
-    return problem.empty() ? "" : "baseline: " + problem;
-  }
-  if (invocation.command == Command::kTrend &&
-      (invocation.trend.form == TrendForm::kHtml) == invocation.trend.output.empty()) {
-    return "trend: --html and -o FILE go together";
-  }
-  if (invocation.command != Command::kDump) {
-    return "";
-  }
-  return problem_of(invocation.dump, definitions_->dump_kinds);
 }
 
 Parsed CommandLine::parse(std::vector<std::string> arguments) {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/exit_codes.h"
-#include "cli/next_step.h"
+#include "cli/next_commands.h"
 
 namespace stackpack::cli {
 

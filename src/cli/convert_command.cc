@@ -13,12 +13,11 @@
 #include "app/command_inputs.h"
 #include "app/console.h"
 #include "cli/batch_progress.h"
-#include "cli/batch_report.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "cli/first_look.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::cli {

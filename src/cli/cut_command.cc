@@ -9,8 +9,6 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
-#include "cli/next_step.h"
-#include "cli/written_file.h"
 
 namespace stackpack::cli {
 

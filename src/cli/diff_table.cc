@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/colours.h"
 #include "cli/diff_report.h"
 #include "cli/human_text.h"
+#include "cli/messages.h"
 #include "cli/name_column.h"
 #include "cli/text_escape.h"
 

@@ -4,22 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "app/listing/recorded_processes.h"
 #include "app/listing/sample_listing.h"
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
 #include "cli/branch_dump.h"
-#include "cli/branch_stack_dump.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
-#include "cli/field_dump.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
 #include "cli/json_text.h"
-#include "cli/name_dump.h"
-#include "cli/provider_event_dump.h"
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
 #include "cli/value_dump.h"
@@ -266,15 +261,6 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_stacks(reader, arguments, messages, out);
     case DumpKind::kSamples:
       return dump_samples(reader, arguments, out);
-    case DumpKind::kProcesses:
-    case DumpKind::kThreads:
-    case DumpKind::kModules:
-    case DumpKind::kEvents:
-    case DumpKind::kLosses:
-    case DumpKind::kMetadata:
-    case DumpKind::kFunctions:
-    case DumpKind::kSources:
-      return dump_table(reader, arguments.kind, arguments.json, out);
     case DumpKind::kBranches:
       return dump_branches(reader, arguments.json, out);
     case DumpKind::kRanges:
@@ -297,9 +283,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
     case DumpKind::kEventsOf:  // of a capture
-      break;
+      return {};
+    default:
+      return dump_table(reader, arguments.kind, arguments.json, out);
   }
-  return {};
 }
 
 }  // namespace

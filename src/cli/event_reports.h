@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include "app/analysis/exception_report.h"
 #include "app/analysis/gc_report.h"
 #include "app/analysis/io_report.h"
-#include "app/analysis/jit_report.h"
+#include "app/analysis/runtime_reports.h"
 #include "cli/arguments.h"
 
 namespace stackpack::cli {

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <future>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 
 #include "app/command_inputs.h"
 #include "app/console.h"
+#include "cli/messages.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::cli {
@@ -50,5 +53,14 @@ template <typename Work>
 std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work) {
   return run_interruptible(progress, work, [] {});
 }
+
+/// Whether a command may write its file to `output`, where "-" is standard output. Not to a
+/// terminal, and not where its JSON goes as well: those are said in a message, and a usage error.
+bool may_write_to(const std::string& output, bool json, std::string_view command,
+                  const Messages& messages);
+
+/// After a run that gave no result: when the user interrupted it, says so about `subject` and ends
+/// the process as the signal would have.
+void end_if_interrupted(std::string_view subject, const Messages& messages);
 
 }  // namespace stackpack::cli

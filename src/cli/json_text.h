@@ -9,11 +9,10 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <rapidjson/writer.h>
 
 #include "bytes/utf8.h"
 #include "cli/text_escape.h"
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 
 namespace stackpack::cli {
 
@@ -21,7 +20,7 @@ namespace stackpack::cli {
 /// between two calls, so memory does not grow with the document.
 class JsonText {
  public:
-  explicit JsonText(std::string& out) : stream_{&out}, writer_(stream_) {}
+  explicit JsonText(std::string& out) : stream_(out), writer_(stream_) {}
 
   void begin_object() { writer_.StartObject(); }
   void end_object() { writer_.EndObject(); }
@@ -71,19 +70,12 @@ class JsonText {
   }
 
  private:
-  struct Stream {
-    using Ch = char;
-    std::string* out;
-    void Put(char letter) { out->push_back(letter); }  // NOLINT(readability-identifier-naming)
-    void Flush() {}                                    // NOLINT(readability-identifier-naming)
-  };
-  using Writer =
-      rapidjson::Writer<Stream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>;
+  using Writer = core::JsonWriter<core::JsonTextStream>;
 
   // A text as a JSON string that is safe to show.
   static std::string quoted_of(std::string_view text) {
     std::string quoted;
-    Stream stream{&quoted};
+    core::JsonTextStream stream(quoted);
     Writer writer(stream);
     writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
     return escape_json_controls(quoted);
@@ -93,7 +85,7 @@ class JsonText {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
   }
 
-  Stream stream_;
+  core::JsonTextStream stream_;
   Writer writer_;
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/mcp/allowed_folders.h"
-#include "app/mcp/message_lines.h"
+#include "app/mcp/rpc_message.h"
 #include "app/redact/redact.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"

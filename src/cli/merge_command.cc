@@ -16,7 +16,6 @@
 #include "cli/json_text.h"
 #include "cli/messages.h"
 #include "cli/next_commands.h"
-#include "cli/written_file.h"
 #include "stackpack/merge.h"
 
 namespace stackpack::cli {

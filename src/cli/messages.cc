@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
-#include "cli/colours.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {

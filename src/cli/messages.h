@@ -6,6 +6,16 @@
 
 namespace stackpack::cli {
 
+/// What makes a terminal write in a colour, and in its own again.
+namespace colours {
+
+inline constexpr std::string_view kRed = "\x1b[31m";
+inline constexpr std::string_view kGreen = "\x1b[32m";
+inline constexpr std::string_view kYellow = "\x1b[33m";
+inline constexpr std::string_view kPlain = "\x1b[0m";
+
+}  // namespace colours
+
 /// Messages for a person, on standard error, one line each:
 ///   stackpack: FILE: offset N: WHAT (errno text)
 ///   stackpack: FILE: warning: TEXT

@@ -1,11 +1,22 @@
 #include "cli/next_commands.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "app/listing/function_ids.h"
-#include "cli/shell_word.h"
+#include "app/analysis/hot_spots.h"
+#include "app/console.h"
+#include "app/convert/capture_probe.h"
+#include "app/listing/function_titles.h"
+#include "app/symbolize/name_outlook.h"
+#include "cli/text_escape.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::cli {
 
@@ -29,41 +40,22 @@ bool is_plain_name(std::string_view name) {
          name.find_first_of("\\'") == std::string_view::npos;
 }
 
+constexpr std::pair<HotSpotKind, std::string_view> kGrainWords[] = {
+    {HotSpotKind::kModule, "--by=module"},   {HotSpotKind::kLine, "--by=line"},
+    {HotSpotKind::kFile, "--by=file"},       {HotSpotKind::kProcess, "--by=process"},
+    {HotSpotKind::kThread, "--by=thread"},   {HotSpotKind::kComm, "--by=comm"},
+    {HotSpotKind::kEvent, "--by=event"},     {HotSpotKind::kCallstack, "--by=callstack"},
+    {HotSpotKind::kSource, "--by=source"},   {HotSpotKind::kType, "--by=type"},
+    {HotSpotKind::kWaker, "--by=waker"},     {HotSpotKind::kReason, "--by=reason"},
+    {HotSpotKind::kPackage, "--by=package"}, {HotSpotKind::kControlGroup, "--by=cgroup"},
+};
+
+// Empty: `top` shows such rows without being asked, or cannot be asked for them in one word.
 std::string_view grain_word(HotSpotKind by) {
-  switch (by) {
-    case HotSpotKind::kModule:
-      return "--by=module";
-    case HotSpotKind::kLine:
-      return "--by=line";
-    case HotSpotKind::kFile:
-      return "--by=file";
-    case HotSpotKind::kProcess:
-      return "--by=process";
-    case HotSpotKind::kThread:
-      return "--by=thread";
-    case HotSpotKind::kComm:
-      return "--by=comm";
-    case HotSpotKind::kEvent:
-      return "--by=event";
-    case HotSpotKind::kCallstack:
-      return "--by=callstack";
-    case HotSpotKind::kSource:
-      return "--by=source";
-    case HotSpotKind::kType:
-      return "--by=type";
-    case HotSpotKind::kWaker:
-      return "--by=waker";
-    case HotSpotKind::kReason:
-      return "--by=reason";
-    case HotSpotKind::kPackage:
-      return "--by=package";
-    case HotSpotKind::kControlGroup:
-      return "--by=cgroup";
-    case HotSpotKind::kField:
-    case HotSpotKind::kFunction:
-    case HotSpotKind::kUnlinedAddress:
-    case HotSpotKind::kCodeAddress:
-      break;
+  for (const auto& [grain, word] : kGrainWords) {
+    if (grain == by) {
+      return word;
+    }
   }
   return "";
 }
@@ -83,6 +75,96 @@ std::string filter_of(HotSpotKind by, const std::string& name) {
 
 std::string_view command_word(ReportKind kind) {
   return kind == ReportKind::kTop ? "top" : kind == ReportKind::kCallers ? "callers" : "callees";
+}
+
+namespace fs = std::filesystem;
+
+// Empty when the error itself says all there is to say.
+std::string next_step(const std::string& file, const Error& error) {
+  if (error.code == ErrorCode::kNotFound && file == "-") {
+    return "a .spk file is read at offsets, not from standard input; give its name";
+  }
+  const bool unlike = error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kTruncated ||
+                      error.code == ErrorCode::kUnsupported;
+  std::error_code failed;
+  const fs::file_status status = fs::status(app::path_of(file), failed);
+  // A pipe is left alone: what is read of it is gone.
+  if (!unlike || (!fs::is_regular_file(status) && !fs::is_directory(status)) ||
+      app::looks_like_packed(file)) {
+    return {};
+  }
+  if (const Result<bool> capture = app::looks_like_capture(file); !capture) {
+    return {};
+  } else if (*capture) {
+    return "is a capture, not a .spk file; convert it first: stackpack convert INPUT -o OUT.spk";
+  }
+  if (fs::is_directory(status)) {
+    return "is a folder, not a .spk file; name the files in it";
+  }
+  if (fs::is_empty(app::path_of(file), failed)) {
+    return "is empty, not a .spk file";
+  }
+  return "is neither a .spk file nor a capture that stackpack convert reads";
+}
+
+constexpr std::uint64_t kMostSamples = 2'000'000;  // that are counted for three names
+
+// `checksum 41.2 %, parse 20.1 %`; empty where nothing was counted.
+std::string hottest(const Reader& reader) {
+  constexpr std::size_t kNames = 3;
+  if (reader.statistics().samples.total > kMostSamples) {
+    return {};
+  }
+  Result<app::HotSpots> spots = app::hot_spots(reader, {});
+  if (!spots || spots->value == 0) {
+    return {};
+  }
+  app::sort_hot_spots(spots->rows, true);
+  spots->rows.resize(std::min(kNames, spots->rows.size()));
+  constexpr std::size_t kWidth = 36;  // so that three are a line or two
+  std::vector<app::FunctionTitle> titles;
+  for (const app::HotSpot& row : spots->rows) {
+    titles.push_back({row.name, {}, {}});
+  }
+  const std::vector<std::string> names =
+      app::function_titles(titles, app::FunctionNames::kShort, kWidth);
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += text.empty() ? "" : ", ";
+    append_escaped(text, names[i]);
+    text += fmt::format(" {:.1f} %", 100 * static_cast<double>(spots->rows[i].self) /
+                                         static_cast<double>(spots->value));
+  }
+  return text;
+}
+
+std::string lacking(const Reader& reader) {
+  const app::NameOutlook outlook = app::name_outlook(reader);
+  if (outlook.images == 0) {
+    return {};
+  }
+  std::string text = fmt::format("no function names yet; -s adds them: files of {} of {} images",
+                                 outlook.found, outlook.images);
+  if (outlook.share) {
+    text += fmt::format(", with {:.0f} % of the samples,", 100 * *outlook.share);
+  }
+  return text + " are here";
+}
+
+// What goes deeper from a report in which a function stands.
+void add_of_function(const ReportArguments& arguments, const std::string& name,
+                     NextCommands& next) {
+  const std::string& file = arguments.files.front();
+  const std::vector<std::string>& filters = arguments.filter_words;
+  if (arguments.kind != ReportKind::kCallees) {
+    next.add({"callers", file, name}, filters);
+  }
+  if (arguments.kind != ReportKind::kCallers) {
+    next.add({"callees", file, name}, filters);
+  }
+  if (arguments.query.by != HotSpotKind::kLine) {
+    next.add({"top", file, "--by=line", "--only=" + name}, filters);
+  }
 }
 
 }  // namespace
@@ -146,21 +228,14 @@ NextCommands next_commands(const ReportArguments& arguments, const std::vector<H
   const std::string& file = arguments.files.front();
   const std::vector<std::string>& filters = arguments.filter_words;
   const HotSpot* const row = first_function(rows);
-  const bool top = arguments.kind == ReportKind::kTop;
   const HotSpotKind by = arguments.query.by;
-  const bool of_functions = !top || by == HotSpotKind::kFunction || by == HotSpotKind::kLine;
+  const bool of_functions = arguments.kind != ReportKind::kTop || by == HotSpotKind::kFunction ||
+                            by == HotSpotKind::kLine;
   if (row != nullptr && of_functions) {
-    const std::string name =
-        shortened ? "id:" + app::function_id(row->name, row->module) : function_word(*row, rows);
-    if (arguments.kind != ReportKind::kCallees) {
-      next.add({"callers", file, name}, filters);
-    }
-    if (arguments.kind != ReportKind::kCallers) {
-      next.add({"callees", file, name}, filters);
-    }
-    if (by != HotSpotKind::kLine) {
-      next.add({"top", file, "--by=line", "--only=" + name}, filters);
-    }
+    add_of_function(
+        arguments,
+        shortened ? "id:" + app::function_id(row->name, row->module) : function_word(*row, rows),
+        next);
   } else if (!rows.empty() && by == HotSpotKind::kCallstack && rows.front().stack) {
     next.add({"show", file, std::to_string(*rows.front().stack)});
   } else if (!rows.empty()) {
@@ -175,6 +250,26 @@ NextCommands next_commands(const ReportArguments& arguments, const std::vector<H
                    arguments.tree ? "--tree" : ""},
                   rows.size(), left_out, filters);
   return next;
+}
+
+void explain_not_packed(const std::string& file, const Error& error, const Messages& messages) {
+  const std::string step = next_step(file, error);
+  if (step.empty()) {
+    messages.error(file, error);
+  } else {
+    messages.error(file, step);
+  }
+}
+
+void tell_first_look(const std::string& output, bool named, const Messages& messages) {
+  const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
+  if (!reader) {
+    return;
+  }
+  if (const std::string text = named ? hottest(**reader) : lacking(**reader); !text.empty()) {
+    messages.plain(named ? "hottest: " + text : text);
+  }
+  messages.plain("next: stackpack view " + shown_shell_word(output));
 }
 
 }  // namespace stackpack::cli

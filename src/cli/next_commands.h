@@ -8,6 +8,8 @@
 #include "app/analysis/hot_spots.h"
 #include "cli/arguments.h"
 #include "cli/json_text.h"
+#include "cli/messages.h"
+#include "stackpack/result.h"
 
 namespace stackpack::cli {
 
@@ -42,5 +44,16 @@ std::string function_word(const app::HotSpot& row, const std::vector<app::HotSpo
 /// not; `shortened`: names are shown short, and functions are called by their ids.
 NextCommands next_commands(const ReportArguments& arguments, const std::vector<app::HotSpot>& rows,
                            std::size_t left_out, bool shortened);
+
+/// Says why `file` could not be opened as a .spk file; of what is something else, what it is and
+/// what to do with it.
+void explain_not_packed(const std::string& file, const Error& error, const Messages& messages);
+
+// What a person is told when a capture was converted: what is in it, or lacking, and what to type
+// next.
+
+/// `output`: the file that was made. `named`: its functions were looked up. At most three lines;
+/// none of a file that cannot be read.
+void tell_first_look(const std::string& output, bool named, const Messages& messages);
 
 }  // namespace stackpack::cli

@@ -8,10 +8,9 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
-#include "cli/next_step.h"
-#include "cli/written_file.h"
 
 namespace stackpack::cli {
 

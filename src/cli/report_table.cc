@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "app/listing/function_ids.h"
+#include "app/listing/function_titles.h"
 #include "cli/event_note.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"

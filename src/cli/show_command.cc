@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "app/listing/function_ids.h"
-#include "app/listing/stack_places.h"
+#include "app/listing/function_titles.h"
+#include "app/listing/stack_listing.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stackpack::cli {
 
@@ -12,5 +13,9 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 
 /// `; did you mean X?`, or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+/// `no function 'TEXT' occurs`, and what may have been meant: names that have the text in them, or
+/// else one that is spelled alike. `names`: those that occur.
+std::string no_such_function(const std::string& text, const std::vector<std::string>& names);
 
 }  // namespace stackpack::cli

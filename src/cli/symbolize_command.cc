@@ -20,10 +20,8 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
-#include "cli/next_step.h"
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
-#include "cli/written_file.h"
 #include "core/sort_rows.h"
 #include "stackpack/reader.h"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "bytes/utf8.h"
 
 namespace stackpack::cli {
@@ -133,6 +133,29 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(size);
   }
   return true;
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/,:=@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string quoted = "'";
+  for (const char letter : word) {
+    if (letter == '\'') {
+      quoted += "'\"'\"'";  // without a backslash, which a terminal is shown as two
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string shown_shell_word(std::string_view word) {
+  std::string shown;
+  append_escaped(shown, shell_word(word));
+  return shown;
 }
 
 }  // namespace stackpack::cli

@@ -24,4 +24,11 @@ std::string escape_json_controls(std::string_view json);
 /// Whether `text` is well-formed UTF-8.
 bool is_utf8(std::string_view text);
 
+/// As a shell takes it back, byte by byte, for one word. Not for a terminal: see
+/// shown_shell_word().
+std::string shell_word(std::string_view word);
+
+/// The same without what a terminal would obey.
+std::string shown_shell_word(std::string_view word);
+
 }  // namespace stackpack::cli

@@ -22,9 +22,9 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/name_column.h"
-#include "cli/nearest_names.h"
 #include "cli/report_table.h"
 #include "cli/shown_capture.h"
+#include "cli/suggestion.h"
 
 namespace stackpack::cli {
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/listing/report_file.h"
+#include "app/listing/text_output.h"
 #include "app/trend/trend.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "app/listing/text_output.h"
+#include "cli/arguments.h"
+#include "cli/messages.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -19,5 +21,15 @@ struct ListedValues {
 /// NAME=VALUE, `-` where it has none.
 Status dump_event_values(const Reader& reader, const ListedValues& which, bool as_json,
                          app::TextOutput& out);
+
+/// Lists the fields of samples in the order of the samples, each named by its number in
+/// `dump --samples`, from 0 on: a line of names, a line a row, `-` where a field was not recorded;
+/// as JSON only what was.
+Status dump_sample_fields(const Reader& reader, bool as_json, app::TextOutput& out);
+
+/// dump --events-of: a line or object for each event of a capture. What could not be decoded is
+/// said on standard error.
+Status dump_provider_events(const DumpArguments& arguments, const Messages& messages,
+                            app::TextOutput& out);
 
 }  // namespace stackpack::cli

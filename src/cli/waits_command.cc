@@ -1,16 +1,172 @@
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "app/listing/text_output.h"
+#include "app/listing/thread_names.h"
+#include "app/listing/wait_runs.h"
 #include "app/listing/wait_sums.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/human_text.h"
+#include "cli/interval_dump.h"
+#include "cli/json_text.h"
+#include "cli/name_column.h"
 #include "cli/shown_capture.h"
-#include "cli/wait_list.h"
+#include "cli/text_escape.h"
 #include "cli/wait_path_report.h"
+#include "cli/wait_places.h"
 #include "cli/wait_table.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "stackpack/symbols.h"
 
 namespace stackpack::cli {
+
+namespace {
+
+// The lines of `waits --list`.
+
+using app::WaitRun;
+
+// `0.123`, in ms.
+std::string milliseconds(std::uint64_t ns) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  return fmt::format("{}.{:06}", ns / kMillion, ns % kMillion);
+}
+
+class RunLister {
+ public:
+  RunLister(const Reader& reader, const app::WaitTables& tables, const Symbols& symbols,
+            const WaitsArguments& arguments, app::TextOutput& out)
+      : reasons_(tables.reasons),
+        names_(tables.processes, tables.threads),
+        wakers_(tables),
+        places_(reader, symbols, names_or_default(arguments.names)),
+        out_(out) {
+    if (arguments.json) {
+      lines_.emplace(out.text());
+    } else {
+      out.text() +=
+          "# time\tthread\twait_ms\tdelay_ms\trun_ms\tstate\treason\twoken_by\tblocked_in\n";
+    }
+  }
+
+  Status list(std::span<const WaitRun> runs) {
+    stacks_.clear();
+    for (const WaitRun& run : runs) {
+      stacks_.push_back({run.wait.stack, run.wait.pid, run.wait.from_ns});
+    }
+    const Result<std::vector<std::string>> places = places_.of(stacks_);
+    if (!places) {
+      return places.error();
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      write(runs[i], (*places)[i]);
+      if (const Status written = out_.checkpoint(); !written) {
+        return written;
+      }
+    }
+    return {};
+  }
+
+  void end() {
+    if (lines_) {
+      lines_->end();
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string_view name_of(const WaitRun& run) const {
+    return names_.name(run.run.pid, run.run.tid, run.run.to_ns);
+  }
+  [[nodiscard]] std::string_view reason_of(const WaitRun& run) const {
+    return run.wait.tid == kUnknownId ? std::string_view() : reasons_[run.wait.reason];
+  }
+
+  // A thread as in the column of threads; an interrupt, or what has no name, as a number.
+  void append_waker(std::string& text, const WaitInterval& wait) const {
+    const std::string_view name = wakers_.name(wait);
+    if (name.empty()) {
+      text += waker_text(wait);
+      return;
+    }
+    text += (wait.flags & kWaitHint) != 0 ? "~" : "";
+    append_escaped(text, name);
+    text += fmt::format("[{}]", wait.waker);
+  }
+
+  void write(const WaitRun& run, const std::string& place) {
+    const std::string& next = reasons_[run.next_reason];
+    const std::uint64_t length = run.run.to_ns - run.run.from_ns;
+    if (lines_) {
+      JsonText json = lines_->element();
+      json.begin_object();
+      json.field("time_ns", run.run.to_ns);
+      json.field("tid", run.run.tid);
+      json.field("name", name_of(run));
+      json.field("wait_ns", run.wait_ns);
+      json.field("delay_ns", run.delay_ns);
+      json.field("run_ns", length);
+      json.field("state", next);
+      json.field("reason", reason_of(run));
+      json.field("woken_by", std::string_view(waker_text(run.wait)));
+      json.field("woken_by_name", wakers_.name(run.wait));
+      json.field("blocked_in", place);
+      json.end_object();
+      return;
+    }
+    std::string& text = out_.text();
+    text += seconds_text(run.run.to_ns) + '\t';
+    append_escaped(text, name_of(run));
+    text += fmt::format("[{}]\t{}\t{}\t{}\t", run.run.tid, milliseconds(run.wait_ns),
+                        milliseconds(run.delay_ns), milliseconds(length));
+    append_escaped(text, next.empty() ? "-" : next);
+    text += '\t';
+    append_escaped(text, reason_of(run).empty() ? "-" : reason_of(run));
+    text += '\t';
+    append_waker(text, run.wait);
+    text += '\t';
+    append_escaped(text, place.empty() ? "-" : place);
+    text += '\n';
+  }
+
+  const std::vector<std::string>& reasons_;
+  app::ThreadNames names_;
+  app::WakerNames wakers_;
+  WaitPlaces places_;
+  app::TextOutput& out_;
+  std::optional<JsonLines> lines_;
+  std::vector<PlacedStack> stacks_;
+};
+
+// Lists the runs that fit: a line of names, a line a run. Errors: those of the reader and of
+// `out`; kUsage: a file without intervals.
+Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app::TextOutput& out) {
+  const Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  if (!tables) {
+    return tables.error();
+  }
+  const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
+  if (!symbols) {
+    return symbols.error();
+  }
+  RunLister lister(reader, *tables, **symbols, arguments, out);
+  const Status status =
+      app::visit_wait_runs(reader, arguments.filter, *tables,
+                           [&lister](std::span<const WaitRun> runs) { return lister.list(runs); });
+  lister.end();
+  return status;
+}
+
+}  // namespace
 
 int run_waits(const WaitsArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "codec/growth_limit.h"
 #include "codec/gzip_codec.h"
 #include "codec/zstd_codec.h"
 
@@ -83,25 +82,24 @@ class DecompressedSource final : public io::ByteSource {
     unpacked_.clear();
     given_ = 0;
     while (unpacked_.empty() && !ended_) {
-      if (input_.empty()) {
-        if (const Status filled = fill(); !filled) {
-          return filled;
-        }
+      if (const Status filled = input_.empty() ? fill() : Status(); !filled) {
+        return filled;
       }
       const std::size_t before = input_.size();
       const Result<std::size_t> decoded = decoder_.decode(input_, kUnpackedBytes, unpacked_);
       if (!decoded && decoded.error().code == ErrorCode::kResource) {
         return decoded.error();
       }
+      const bool stuck = unpacked_.empty() && input_.size() == before;
       if (!decoded) {
         damage_.error = decoded.error();
         damage_.error->offset = consumed_ - input_.size();
-      } else if (unpacked_.empty() && input_.size() == before && !decoder_.at_end()) {
+      } else if (stuck && !decoder_.at_end()) {
         damage_.error = Error{ErrorCode::kTruncated, consumed_,
                               is_gzip_ ? "gzip: the file ends inside the stream"
                                        : "zstd: the file ends inside the stream"};
       }
-      ended_ = damage_.error || (unpacked_.empty() && input_.size() == before);
+      ended_ = damage_.error || stuck;
     }
     if (ended_) {
       if (const Status drained = drain(); !drained) {

@@ -5,12 +5,29 @@
 #include <string_view>
 
 #include "bytes/byte_cursor.h"
+#include "bytes/utf8.h"
 #include "codec/zip_layout.h"
-#include "codec/zip_names.h"
 
 namespace stackpack::codec {
 
 namespace {
+
+// Characters 0x80 to 0xFF of code page 437.
+constexpr std::u32string_view kUpperHalf =
+    U"ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐"
+    U"└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00A0";
+static_assert(kUpperHalf.size() == 128);
+
+bool is_valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = bytes::utf8_length(text);
+    if (length == 0) {
+      return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 using bytes::ByteCursor;
 
@@ -45,6 +62,24 @@ Error several_parts(std::uint64_t offset) {
   return {ErrorCode::kUnsupported, offset, "zip: a part of a multi-part archive"};
 }
 
+Result<DirectoryPlace> read_zip64_record(ByteCursor fields, std::uint64_t record_at) {
+  const bool is_record = fields.read<std::uint32_t>() == kZip64End;
+  fields.skip(8 + 2 + 2);  // its size, versions
+  const auto this_disk = fields.read<std::uint32_t>();
+  const auto first_disk = fields.read<std::uint32_t>();
+  const auto entries_here = fields.read<std::uint64_t>();
+  DirectoryPlace place;
+  place.entries = fields.read<std::uint64_t>();
+  place.bytes = fields.read<std::uint64_t>();
+  place.at = fields.read<std::uint64_t>();
+  if (!fields.ok() || !is_record || place.at > record_at || place.bytes > record_at - place.at) {
+    return damaged_directory(record_at);
+  }
+  return this_disk == 0 && first_disk == 0 && entries_here == place.entries
+             ? Result<DirectoryPlace>(place)
+             : several_parts(record_at);
+}
+
 // The record of zip64, which has the numbers that the other one has no room for. `end_at`: of that.
 Result<DirectoryPlace> read_zip64_place(io::ByteSource& source, std::uint64_t end_at) {
   if (end_at < kZipLocatorBytes) {
@@ -69,22 +104,7 @@ Result<DirectoryPlace> read_zip64_place(io::ByteSource& source, std::uint64_t en
   if (!record) {
     return record.error();
   }
-  ByteCursor fields(*record, record_at);
-  const bool is_record = fields.read<std::uint32_t>() == kZip64End;
-  fields.skip(8 + 2 + 2);  // its size, versions
-  const auto this_disk = fields.read<std::uint32_t>();
-  const auto first_disk = fields.read<std::uint32_t>();
-  const auto entries_here = fields.read<std::uint64_t>();
-  DirectoryPlace place;
-  place.entries = fields.read<std::uint64_t>();
-  place.bytes = fields.read<std::uint64_t>();
-  place.at = fields.read<std::uint64_t>();
-  if (!fields.ok() || !is_record || place.at > record_at || place.bytes > record_at - place.at) {
-    return damaged_directory(record_at);
-  }
-  return this_disk == 0 && first_disk == 0 && entries_here == place.entries
-             ? Result<DirectoryPlace>(place)
-             : several_parts(record_at);
+  return read_zip64_record(ByteCursor(*record, record_at), record_at);
 }
 
 // The record that ends the archive, which `in` stands at.
@@ -206,6 +226,19 @@ Status fence(std::vector<ZipEntry>& entries, std::uint64_t end) {
 }
 
 }  // namespace
+
+std::string zip_name(std::string_view stored, bool is_utf8) {
+  if (is_utf8 || is_valid_utf8(stored)) {
+    return std::string(stored);
+  }
+  constexpr unsigned kAscii = 0x80;
+  std::string name;
+  for (const char letter : stored) {
+    const auto byte = static_cast<unsigned char>(letter);
+    bytes::append_utf8(byte < kAscii ? byte : kUpperHalf[byte - kAscii], name);
+  }
+  return name;
+}
 
 Result<std::vector<ZipEntry>> read_zip_directory(io::ByteSource& source) {
   const Result<DirectoryPlace> place = find_directory(source);

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dag/builder_counters.h"
+#include "dag/builder.h"
 #include "dag/incoming_group.h"
 #include "dag/node_map.h"
 #include "dag/node_store.h"

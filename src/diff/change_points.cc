@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/sort_rows.h"
-#include "diff/distributions.h"
+#include "diff/significance.h"
 
 namespace stackpack::diff {
 

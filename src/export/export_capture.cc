@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "export/job/export_job.h"
 #include "io/directories.h"
 #include "io/files_read.h"
@@ -150,6 +153,27 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   job.report.unit = choice.measure_of(choice.main_event()).unit;
   job.report.idle = (*selection)->idle_left_out();
   return job.report;
+}
+
+// The names of formats.
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kFormatNames = {
+    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto"};
+
+}  // namespace
+
+std::span<const std::string_view> export_format_names() {
+  return kFormatNames;
+}
+
+std::optional<ExportFormat> export_format_of(std::string_view name) {
+  const auto found = std::find(kFormatNames.begin(), kFormatNames.end(), name);
+  if (found == kFormatNames.end()) {
+    return std::nullopt;
+  }
+  return static_cast<ExportFormat>(found - kFormatNames.begin());
 }
 
 }  // namespace stackpack

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "io/system_file.h"
 #include "stackpack/result.h"
 
 namespace stackpack::io {
@@ -20,6 +22,19 @@ struct FileState {
 
 /// The state of a regular file ("-": standard input). Nothing when there is none, or `path` is
 /// something else. Errors: kIo.
-Result<std::optional<FileState>> state_of_file(const std::string& path);
+inline Result<std::optional<FileState>> state_of_file(const std::string& path) {
+  FileStatus status;
+  if (!(path == "-" ? look_at(kInputDescriptor, status) : look_at(path, status))) {
+    if (errno == ENOENT || errno == ENOTDIR || path == "-") {
+      return std::optional<FileState>();
+    }
+    return Error{ErrorCode::kIo, kNoOffset, "cannot open", errno};
+  }
+  if (status.kind != FileKind::kRegular) {
+    return std::optional<FileState>();
+  }
+  return std::optional(
+      FileState{status.identity.device, status.identity.inode, status.bytes, status.modified_ns});
+}
 
 }  // namespace stackpack::io

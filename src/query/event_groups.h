@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query/event_traits.h"
+#include "stackpack/filter.h"
 #include "stackpack/model.h"
 #include "stackpack/stats.h"
 
@@ -46,5 +47,20 @@ std::vector<EventGroup> joint_groups(std::span<const std::vector<EventGroup>> fi
 
 /// What a report of the first group does not show: the others, as far as they have samples.
 std::vector<EventCount> groups_left_out(std::span<const EventGroup> groups);
+
+// What the figures of a report count.
+
+struct Measure {
+  bool weighted = false;         ///< the recorded weights of samples; else samples
+  std::string unit = "samples";  ///< of a figure
+
+  friend bool operator==(const Measure&, const Measure&) = default;
+};
+
+/// What figures of one group count, where `recorded_unit` is the unit of its weights that the
+/// capture states, or empty. Without a word it is what the event measures: its weights where they
+/// were recorded, samples where not.
+Measure measure_of(const EventGroup& group, CountBy wanted, bool aggregated,
+                   std::string_view recorded_unit);
 
 }  // namespace stackpack::query

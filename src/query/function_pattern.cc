@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "bytes/byte_text.h"
 #include "bytes/hash.h"
-#include "bytes/hex.h"
 #include "query/name_pattern.h"
 
 namespace stackpack::query {

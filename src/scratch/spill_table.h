@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "scratch/spill_records.h"
@@ -111,6 +112,29 @@ class SpillTable {
   SpillArray<Entry> entries_;
   unsigned bits_ = std::bit_width(kPerPage) - 1;  // of the number of slots: a page at first
   std::uint64_t count_ = 0;
+};
+
+/// Byte strings of any length in a SpillSpace, each in a chain of blocks.
+class SpillChains {
+ public:
+  /// `space` must outlive this.
+  explicit SpillChains(SpillSpace& space) : blocks_(space) {}
+
+  /// The number of a chain with these bytes: 0 for no bytes. The length is for the caller to keep.
+  std::uint32_t add(std::span<const std::byte> bytes);
+
+  /// The bytes of a chain, which are as many as `into`.
+  void read(std::uint32_t chain, std::span<std::byte> into) const;
+
+  void remove(std::uint32_t chain);
+
+ private:
+  struct Block {
+    std::uint32_t next = 0;
+    std::array<std::byte, 124> bytes{};
+  };
+
+  SpillRecords<Block> blocks_;
 };
 
 }  // namespace stackpack::scratch

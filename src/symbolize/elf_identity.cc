@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include "elf/elf_headers.h"
-#include "symbolize/module_layout.h"
 
 namespace stackpack::symbolize {
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 #include "symbolize/dwarf_sweep.h"
 #include "symbolize/elf_rows.h"
 #include "symbolize/elf_sections.h"

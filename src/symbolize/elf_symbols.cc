@@ -40,6 +40,39 @@ auto order_of(const ElfSymbol& symbol) {
                     symbol.source == FunctionSource::kDynsym ? 1 : 0, symbol.source);
 }
 
+// The bytes from an address to the end of a section; 0 when it is not in there.
+std::uint64_t section_room(Elf* file, std::size_t section, std::uint64_t address) {
+  GElf_Shdr header{};
+  Elf_Scn* const part = section >= SHN_LORESERVE ? nullptr : ::elf_getscn(file, section);
+  if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr || address < header.sh_addr ||
+      address - header.sh_addr >= header.sh_size) {
+    return 0;
+  }
+  const std::uint64_t left = header.sh_size - (address - header.sh_addr);
+  return std::min(left, std::numeric_limits<std::uint64_t>::max() - address);
+}
+
+bool is_function_here(const GElf_Sym& symbol) {
+  const auto type = GELF_ST_TYPE(symbol.st_info);
+  return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF;
+}
+
+ElfSymbol function_of(Elf* file, const GElf_Ehdr& top, const GElf_Sym& symbol, const char* name,
+                      FunctionSource source) {
+  ElfSymbol function;
+  // The lowest bit of a Thumb function's address says that it is one.
+  function.start = top.e_machine == EM_ARM ? symbol.st_value & ~GElf_Addr{1} : symbol.st_value;
+  function.size =
+      std::min(symbol.st_size, std::numeric_limits<std::uint64_t>::max() - function.start);
+  function.source = source;
+  function.binding = binding_order(symbol.st_info);
+  function.name = without_version(name);
+  if (function.size == 0) {
+    function.room = section_room(file, symbol.st_shndx, function.start);
+  }
+  return function;
+}
+
 }  // namespace
 
 struct ElfSymbols::Unpacked {
@@ -58,16 +91,10 @@ ElfSymbols::ElfSymbols() {
 }
 ElfSymbols::~ElfSymbols() = default;
 
-// The bytes from an address to the end of a section; 0 when it is not in there.
-std::uint64_t ElfSymbols::section_room(Elf* file, std::size_t section, std::uint64_t address) {
-  GElf_Shdr header{};
-  Elf_Scn* const part = section >= SHN_LORESERVE ? nullptr : ::elf_getscn(file, section);
-  if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr || address < header.sh_addr ||
-      address - header.sh_addr >= header.sh_size) {
-    return 0;
+void ElfSymbols::keep(const ElfSymbol& function) {
+  if (function.size != 0 || function.room != 0) {
+    functions_.push_back(function);
   }
-  const std::uint64_t left = header.sh_size - (address - header.sh_addr);
-  return std::min(left, std::numeric_limits<std::uint64_t>::max() - address);
 }
 
 void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source) {
@@ -81,10 +108,10 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
     ++damaged_tables_;
     return;
   }
-  // What debug files have no bytes of is in another one.
-  const bool has_bytes = header.sh_type != SHT_NOBITS;
   const std::size_t entry = ::gelf_fsize(file, ELF_T_SYM, 1, EV_CURRENT);
-  const std::size_t count = entry == 0 || !has_bytes ? 0 : data->d_size / entry;
+  // What debug files have no bytes of is in another one.
+  const bool has_rows = header.sh_type != SHT_NOBITS && entry != 0;
+  const std::size_t count = has_rows ? data->d_size / entry : 0;
   bool damaged = false;
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Sym symbol{};
@@ -92,8 +119,7 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
       damaged = true;
       break;
     }
-    const auto type = GELF_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
+    if (!is_function_here(symbol)) {
       continue;
     }
     const char* const name = ::elf_strptr(file, header.sh_link, symbol.st_name);
@@ -101,20 +127,8 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
       damaged = damaged || name == nullptr;
       continue;
     }
-    ElfSymbol function;
-    // The lowest bit of a Thumb function's address says that it is one.
-    function.start = top.e_machine == EM_ARM ? symbol.st_value & ~GElf_Addr{1} : symbol.st_value;
-    function.size =
-        std::min(symbol.st_size, std::numeric_limits<std::uint64_t>::max() - function.start);
-    function.source = source;
-    function.binding = binding_order(symbol.st_info);
-    function.name = without_version(name);
-    if (function.size == 0) {
-      function.room = section_room(file, symbol.st_shndx, function.start);
-    }
-    if (function.size != 0 || function.room != 0) {
-      functions_.push_back(function);
-    }
+    const ElfSymbol function = function_of(file, top, symbol, name, source);
+    keep(function);
   }
   heed_lack_of_memory();
   damaged_tables_ += damaged ? 1U : 0U;

@@ -76,8 +76,7 @@ class ElfSymbols {
  private:
   struct Unpacked;  // a file that was within another one
 
-  [[nodiscard]] static std::uint64_t section_room(Elf* file, std::size_t section,
-                                                  std::uint64_t address);
+  void keep(const ElfSymbol& function);
   void add_table(Elf* file, std::size_t section, FunctionSource source);
   void add_packed(const char* bytes, std::size_t size);
 

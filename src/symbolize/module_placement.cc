@@ -9,8 +9,8 @@
 
 #include <gelf.h>
 
+#include "symbolize/elf_identity.h"
 #include "symbolize/library_memory.h"
-#include "symbolize/module_layout.h"
 
 namespace stackpack::symbolize {
 

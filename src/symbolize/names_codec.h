@@ -6,7 +6,7 @@
 
 #include "stackpack/names.h"
 #include "stackpack/result.h"
-#include "symbolize/read_losses.h"
+#include "symbolize/name_collector.h"
 #include "symbolize/symbol_request.h"
 
 namespace stackpack::symbolize {

@@ -199,4 +199,20 @@ bool place_segments(ElfIdentity& file, std::span<const ImageMapping> mappings) {
   return true;
 }
 
+bool has_code_where_mapped(const ElfIdentity& file, std::span<const ImageMapping> mappings) {
+  constexpr std::uint64_t kPage = 4096;
+  return file.has_image_offsets &&
+         std::all_of(mappings.begin(), mappings.end(), [&file](const ImageMapping& mapping) {
+           return std::any_of(
+               file.segments.begin(), file.segments.end(), [&mapping](const ElfSegment& segment) {
+                 const std::uint64_t begin = segment.offset / kPage * kPage;
+                 const std::uint64_t pages =
+                     (segment.offset - begin + segment.memory_bytes + kPage - 1) / kPage;
+                 return segment.executable && mapping.file_offset >= begin &&
+                        mapping.file_offset - begin <= pages * kPage &&
+                        mapping.size <= pages * kPage - (mapping.file_offset - begin);
+               });
+         });
+}
+
 }  // namespace stackpack::symbolize

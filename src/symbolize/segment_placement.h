@@ -39,4 +39,7 @@ inline ImageMapping mapping_of(const Module& module) {
 inline constexpr std::size_t kMostPlacedSegments = 64;
 bool place_segments(ElfIdentity& file, std::span<const ImageMapping> mappings);
 
+/// Whether each mapping lies in pages of one executable segment.
+bool has_code_where_mapped(const ElfIdentity& file, std::span<const ImageMapping> mappings);
+
 }  // namespace stackpack::symbolize

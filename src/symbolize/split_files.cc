@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 
 namespace stackpack::symbolize {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "io/memory_file.h"
 #include "symbolize/elf_identity.h"
 

@@ -7,10 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
-#include "io/running_vdso.h"
+#include "io/memory_file.h"
 #include "io/system_file.h"
 #include "symbolize/packed_module.h"
 
@@ -48,23 +47,6 @@ bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// Whether each mapping lies in pages of one executable segment.
-bool has_code_where_mapped(const ElfIdentity& elf, std::span<const ImageMapping> mappings) {
-  constexpr std::uint64_t kPage = 4096;
-  return elf.has_image_offsets &&
-         std::all_of(mappings.begin(), mappings.end(), [&elf](const ImageMapping& mapping) {
-           return std::any_of(
-               elf.segments.begin(), elf.segments.end(), [&mapping](const ElfSegment& segment) {
-                 const std::uint64_t begin = segment.offset / kPage * kPage;
-                 const std::uint64_t pages =
-                     (segment.offset - begin + segment.memory_bytes + kPage - 1) / kPage;
-                 return segment.executable && mapping.file_offset >= begin &&
-                        mapping.file_offset - begin <= pages * kPage &&
-                        mapping.size <= pages * kPage - (mapping.file_offset - begin);
-               });
-         });
-}
-
 class Search {
  public:
   Search(const ImageKey& key, const SymbolPlaces& places) : key_(key), places_(places) {}
@@ -95,14 +77,7 @@ class Search {
     found.package = std::move(package.file);
     found.image_path = image.at.text();
     found.debug_path = debug.at.text();
-    if (shortage_ != 0) {  // what was found may not be all there is
-      found.end = SearchEnd::kShortage;
-      found.shortage = {ErrorCode::kResource, kNoOffset, "cannot open files of images", shortage_};
-    }
-    if (found.end == SearchEnd::kFound && !found.packed && !found.layout.has_image_offsets &&
-        !place_segments(found.layout, key_.mappings)) {
-      found.end = SearchEnd::kNotPlaced;
-    }
+    decide_end(found);
     return found;
   }
 
@@ -231,12 +206,43 @@ class Search {
     }
   }
 
+  // What else there is to say of what was found.
+  void decide_end(FoundFiles& found) {
+    if (shortage_ != 0) {  // what was found may not be all there is
+      found.end = SearchEnd::kShortage;
+      found.shortage = {ErrorCode::kResource, kNoOffset, "cannot open files of images", shortage_};
+    }
+    if (found.end == SearchEnd::kFound && !found.packed && !found.layout.has_image_offsets &&
+        !place_segments(found.layout, key_.mappings)) {
+      found.end = SearchEnd::kNotPlaced;
+    }
+  }
+
   OpenElf find_image() {
     if (key_.path == "[vdso]" && !key_.build_id.empty()) {
       if (OpenElf opened = open_vdso(); opened.file) {
         return opened;
       }
     }
+    const std::vector<Candidate> candidates = candidates_of_image();
+    if (key_.build_id.empty() && !places_.has_root && !places_.unchanged_since_ns) {
+      note(SearchEnd::kNoBuildId);
+      return {};
+    }
+    for (const Candidate& candidate : candidates) {
+      OpenElf opened = !key_.build_id.empty() ? open_if_same(candidate, key_.build_id)
+                       : places_.has_root     ? open(candidate)
+                                              : open_if_unchanged(candidate);
+      // A file of debug sections alone is not the image.
+      if (opened.file && opened.elf.has_code) {
+        return opened;
+      }
+    }
+    return {};
+  }
+
+  // Where the image may lie, the likeliest first.
+  std::vector<Candidate> candidates_of_image() {
     std::vector<Candidate> candidates;
     const std::string id = build_id_text(key_.build_id);
     if (id.size() > 2) {
@@ -258,20 +264,7 @@ class Search {
     if (const auto plain = without_packing(key_.path); has_path && plain != key_.path) {
       candidates.push_back({places_.root, std::string(plain)});
     }
-    if (key_.build_id.empty() && !places_.has_root && !places_.unchanged_since_ns) {
-      note(SearchEnd::kNoBuildId);
-      return {};
-    }
-    for (const Candidate& candidate : candidates) {
-      OpenElf opened = !key_.build_id.empty() ? open_if_same(candidate, key_.build_id)
-                       : places_.has_root     ? open(candidate)
-                                              : open_if_unchanged(candidate);
-      // A file of debug sections alone is not the image.
-      if (opened.file && opened.elf.has_code) {
-        return opened;
-      }
-    }
-    return {};
+    return candidates;
   }
 
   // Whether nothing was stripped from an image.

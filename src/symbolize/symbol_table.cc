@@ -55,7 +55,33 @@ TableSymbol table_symbol(bytes::ByteCursor& in, bool is_64_bit) {
   return symbol;
 }
 
+// The whole table where there is one, else that of the dynamic linker; null: there is none.
+const elf::Section* section_with_symbols(const std::vector<elf::Section>& sections) {
+  for (const std::uint32_t type : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
+    const auto found =
+        std::find_if(sections.begin(), sections.end(),
+                     [type](const elf::Section& section) { return section.type == type; });
+    if (found != sections.end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+void SymbolTable::note_code(const std::vector<elf::Section>& sections) {
+  for (std::size_t i = 0; i < sections.size() && i < SHN_LORESERVE; ++i) {
+    const elf::Section& section = sections[i];
+    const bool code = section.type != SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
+    is_code_.push_back(code);
+    if (code) {
+      code_.push_back({section.address, section.size, static_cast<std::uint16_t>(i)});
+    }
+  }
+  core::sort_rows(code_,
+                  [](const CodeSection& a, const CodeSection& b) { return a.address < b.address; });
+}
 
 Result<SymbolTable> SymbolTable::read(io::ByteSource& file) {
   const Result<elf::Headers> headers = elf::read_headers(file);
@@ -66,27 +92,13 @@ Result<SymbolTable> SymbolTable::read(io::ByteSource& file) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "elf: not a linked file"};
   }
   const std::vector<elf::Section>& sections = headers->sections;
-  const elf::Section* chosen = nullptr;
-  for (const std::uint32_t type : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
-    for (const elf::Section& section : sections) {
-      chosen = chosen == nullptr && section.type == type ? &section : chosen;
-    }
-  }
+  const elf::Section* const chosen = section_with_symbols(sections);
   if (chosen == nullptr || chosen->link >= sections.size()) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "elf: no table of symbols"};
   }
   SymbolTable table;
   table.machine_ = headers->machine;
-  for (std::size_t i = 0; i < sections.size() && i < SHN_LORESERVE; ++i) {
-    const elf::Section& section = sections[i];
-    const bool code = section.type != SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
-    table.is_code_.push_back(code);
-    if (code) {
-      table.code_.push_back({section.address, section.size, static_cast<std::uint16_t>(i)});
-    }
-  }
-  core::sort_rows(table.code_,
-                  [](const CodeSection& a, const CodeSection& b) { return a.address < b.address; });
+  table.note_code(sections);
   const elf::Section& names = sections[chosen->link];
   table.names_ = elf::read_part(file, names.offset, names.size, kMostSymbolBytes);
   const std::vector<std::byte> rows =

@@ -11,6 +11,10 @@
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
+namespace stackpack::elf {
+struct Section;
+}
+
 namespace stackpack::symbolize {
 
 enum class SymbolKind : std::uint8_t { kNone, kVariable, kFunction, kSection, kFile, kOther };
@@ -49,6 +53,8 @@ class SymbolTable {
   [[nodiscard]] bool is_mark(const TableSymbol& symbol) const;
 
  private:
+  void note_code(const std::vector<elf::Section>& sections);
+
   std::vector<TableSymbol> symbols_;
   std::vector<std::byte> names_;
   std::vector<CodeSection> code_;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "symbols/name_part.h"
+#include "symbols/name_brackets.h"
 
 namespace stackpack::symbols {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "symbols/name_brackets.h"
-#include "symbols/name_part.h"
 
 namespace stackpack::symbols {
 

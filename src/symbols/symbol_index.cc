@@ -20,6 +20,42 @@ std::uint64_t order_of_time(std::uint64_t time_ns) {
 
 }  // namespace
 
+NamingEpochs::NamingEpochs(std::span<const Process> processes, std::span<const Module> modules,
+                           const RangeIndex<Function>& functions) {
+  for (const Process& process : processes) {
+    if (process.start_ns != kUnknownTime) {
+      boundaries_.emplace_back(process.pid, process.start_ns);
+    }
+  }
+  for (const Module& module : modules) {
+    if (module.start_ns != kUnknownTime) {
+      boundaries_.emplace_back(module.pid, module.start_ns);
+    }
+    if (module.end_ns < kUnknownTime - 1) {  // the last time at which it is there
+      boundaries_.emplace_back(module.pid, module.end_ns + 1);
+    }
+  }
+  functions.each_shared([this](const Function& function) {
+    if (function.born_ns != kUnknownTime && function.owner != FunctionOwner::kImage) {
+      boundaries_.emplace_back(function.pid, function.born_ns);
+    }
+  });
+  std::sort(boundaries_.begin(), boundaries_.end());
+  boundaries_.erase(std::unique(boundaries_.begin(), boundaries_.end()), boundaries_.end());
+  boundaries_.shrink_to_fit();
+}
+
+Symbols::Epoch NamingEpochs::find(std::uint32_t pid, std::uint64_t time_ns) const {
+  const auto after =
+      std::upper_bound(boundaries_.begin(), boundaries_.end(), std::pair(pid, time_ns));
+  Symbols::Epoch epoch;
+  epoch.number = static_cast<std::uint64_t>(after - boundaries_.begin());
+  if (after != boundaries_.end() && after->first == pid) {
+    epoch.valid_until = after->second;
+  }
+  return epoch;
+}
+
 std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   // Path, base in a merged file, build id. Mappings of one file share its names; in a merged file
   // a row is an image, and one path without a build id may be several.
@@ -202,11 +238,11 @@ CodeLocation SymbolIndex::locate_before(const Frame& frame, std::uint32_t pid,
   if (!any_functions_) {
     return location;
   }
-  const bool may_be_user = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown ||
-                           (kernel_in_processes_ && frame.mode == FrameMode::kKernel);
-  const bool may_be_kernel = frame.mode == FrameMode::kKernel ||
-                             frame.mode == FrameMode::kUnknown ||
-                             capture::RebasedAddresses::is_name(wanted.address);
+  const bool of_any = frame.mode == FrameMode::kUnknown;
+  const bool of_kernel = frame.mode == FrameMode::kKernel || of_any;
+  const bool may_be_user =
+      frame.mode == FrameMode::kUser || of_any || (kernel_in_processes_ && of_kernel);
+  const bool may_be_kernel = of_kernel || capture::RebasedAddresses::is_name(wanted.address);
   const Place kernel{{FunctionOwner::kKernel, kKernelPid, kUnknownTime}, wanted.address};
   const bool named = (may_be_user && name_in_process(wanted.address, pid, time_ns, location)) ||
                      (may_be_kernel && name_at(kernel, time_ns, location));

@@ -3,17 +3,39 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "capture/life_index.h"
 #include "capture/module_map.h"
+#include "stackpack/model.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"
 #include "symbols/interrupt_entries.h"
-#include "symbols/naming_epochs.h"
 #include "symbols/range_index.h"
 
 namespace stackpack::symbols {
+
+/// Divides the time of each process into epochs in which its addresses mean the same.
+///
+/// What an address is called depends on (process, time). Asking for each of millions of samples is
+/// slow, and asking once per callstack is wrong: a callstack has no process, and a process maps and
+/// unmaps. Within one epoch the answer is the same for every time, so that (callstack, process,
+/// epoch) is asked once. An epoch begins where a process starts (a pid is used again, or exec),
+/// where an image is mapped or unmapped, and where a function was born on bytes that another one
+/// has, too: thousands of functions that are compiled one after the other on fresh memory cut
+/// nothing. What a forked process has from its parent is fixed at the fork. The kernel's epochs are
+/// those of kKernelPid.
+class NamingEpochs {
+ public:
+  NamingEpochs(std::span<const Process> processes, std::span<const Module> modules,
+               const RangeIndex<Function>& functions);
+
+  [[nodiscard]] Symbols::Epoch find(std::uint32_t pid, std::uint64_t time_ns) const;
+
+ private:
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> boundaries_;  // (pid, first time of epoch)
+};
 
 /// For each module the first row of the same image: with its path and build id.
 std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules);
@@ -107,6 +129,12 @@ class SymbolIndex {
   InterruptEntries entries_;
   bool any_functions_;
   bool kernel_in_processes_;
+};
+
+/// A process in one epoch of its names and mappings: all that the meaning of an address depends on.
+struct MappingContext {
+  std::uint32_t pid = kUnknownId;  ///< unknown: any process of which nothing is known
+  std::uint64_t time_ns = 0;       ///< any time in the epoch
 };
 
 }  // namespace stackpack::symbols

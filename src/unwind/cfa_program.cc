@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "unwind/encoded_pointer.h"
+#include "unwind/frame_section.h"
 #include "unwind/stack_expression.h"
 
 namespace stackpack::unwind {

@@ -7,6 +7,47 @@
 
 namespace stackpack::waits {
 
+ThreadState* ThreadTable::find(std::uint32_t tid) {
+  const std::uint32_t number = numbers_.find(tid);
+  return number == core::NumberTable<std::uint32_t>::kNone ? nullptr : &threads_[number];
+}
+
+ThreadState* ThreadTable::get(std::uint32_t tid, std::uint64_t since) {
+  std::uint32_t number = numbers_.find(tid);
+  if (number == core::NumberTable<std::uint32_t>::kNone) {
+    if (threads_.size() == kMostThreads) {
+      return nullptr;
+    }
+    number = numbers_.number(tid);
+    ThreadState& fresh = threads_.emplace_back();
+    fresh.tid = tid;
+    fresh.since = since;
+  }
+  ThreadState& thread = threads_[number];
+  if (!thread.touched) {
+    thread.touched = true;
+    touched_.push_back(number);
+  }
+  return &thread;
+}
+
+void RunningThreads::set(std::uint32_t cpu, std::uint32_t tid) {
+  std::uint32_t number = processors_.find(cpu);
+  if (number == core::NumberTable<std::uint32_t>::kNone) {
+    if (threads_.size() == kMost) {
+      return;
+    }
+    number = processors_.number(cpu);
+    threads_.emplace_back();
+  }
+  threads_[number] = tid;
+}
+
+void RunningThreads::clear() {
+  processors_.clear();
+  threads_.clear();
+}
+
 using capture::SchedKind;
 using capture::WaitFacts;
 
@@ -178,23 +219,15 @@ void WaitEngine::dispatch(const SchedEvent& event) {
     case SchedKind::kSwitchIn:
       return on_switch_in(event);
     case SchedKind::kOutStack:
-      if (ThreadState* const leaving =
-              plan_.has_switches || event.tid == 0 ? nullptr : thread(event.tid)) {
-        leaving->out_stack = event.stack;
-      }
-      return;
+      return on_out_stack(event);
     case SchedKind::kWaking:
       return wake(event, waker_of(event, false), false);
     case SchedKind::kWakeup:
-      return plan_.has_wakings ? void() : wake(event, waker_of(event, true), false);
+      return on_wakeup(event);
     case SchedKind::kNewThread:
       return wake(event, waker_of(event, false), true);
     case SchedKind::kFork:
-      if (ThreadState* const born = plan_.has_births ? nullptr : thread(event.tid);
-          born != nullptr && born->state == State::kNone && event.time_ns >= plan_.start_ns) {
-        go(*born, State::kWoken, event.time_ns, WaitFacts::kNewReason);
-      }
-      return;
+      return on_fork(event);
     case SchedKind::kSeen:
       return on_seen(event);
     case SchedKind::kHandover:
@@ -207,6 +240,26 @@ void WaitEngine::dispatch(const SchedEvent& event) {
       return keep_stack(event);
     case SchedKind::kGap:
       return;
+  }
+}
+
+void WaitEngine::on_out_stack(const SchedEvent& event) {
+  if (ThreadState* const leaving =
+          plan_.has_switches || event.tid == 0 ? nullptr : thread(event.tid)) {
+    leaving->out_stack = event.stack;
+  }
+}
+
+void WaitEngine::on_wakeup(const SchedEvent& event) {
+  if (!plan_.has_wakings) {
+    wake(event, waker_of(event, true), false);
+  }
+}
+
+void WaitEngine::on_fork(const SchedEvent& event) {
+  ThreadState* const born = plan_.has_births ? nullptr : thread(event.tid);
+  if (born != nullptr && born->state == State::kNone && event.time_ns >= plan_.start_ns) {
+    go(*born, State::kWoken, event.time_ns, WaitFacts::kNewReason);
   }
 }
 

@@ -102,10 +102,8 @@ void WaitEngine::hand_in(const SchedEvent& event, StackId stack) {
   go(coming, State::kRunning, at);
 }
 
-void WaitEngine::on_ready(const SchedEvent& event) {
-  if (stacks_at_ != event.time_ns) {
-    stacks_.clear();
-  }
+// Who readied a thread: whoever runs on that processor, else the one whose callstack came with it.
+Waker WaitEngine::readier_of(const SchedEvent& event) {
   const std::uint32_t* const expected = running_.find(event.cpu);
   Waker waker;
   waker.tid = expected != nullptr ? *expected : event.other;
@@ -119,6 +117,14 @@ void WaitEngine::on_ready(const SchedEvent& event) {
     waker.kind =
         (event.flags & capture::kSchedDeferred) != 0 ? WakerKind::kDeferred : WakerKind::kThread;
   }
+  return waker;
+}
+
+void WaitEngine::on_ready(const SchedEvent& event) {
+  if (stacks_at_ != event.time_ns) {
+    stacks_.clear();
+  }
+  const Waker waker = readier_of(event);
   ThreadState* const found = event.tid == 0 ? nullptr : thread(event.tid);
   if (found == nullptr) {
     return;

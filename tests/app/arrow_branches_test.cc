@@ -8,9 +8,8 @@
 #include <doctest/doctest.h>
 
 #include "app/convert/branch_stack_spool.h"
-#include "spk/write/branch_stack_writer.h"
 #include "spk/write/branch_writer.h"
-#include "spk/write/field_writer.h"
+#include "spk/write/value_writer.h"
 #include "stackpack/arrow.h"
 #include "support/arrow_reading.h"
 #include "support/random_stacks.h"

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "app/branches/code_runs.h"
 #include "app/branches/image_addresses.h"
 #include "app/branches/loop_finder.h"
 

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "app/convert/memory_plan.h"
-#include "spk/format/branch_entry_codec.h"
+#include "spk/format/branch_codec.h"
 #include "support/random_stacks.h"
 #include "support/spk_reading.h"
 #include "support/spk_surgery.h"

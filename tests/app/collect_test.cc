@@ -16,7 +16,7 @@
 #include "app/collect/slim_elf.h"
 #include "codec/zip_writer.h"
 #include "io/byte_source.h"
-#include "io/running_vdso.h"
+#include "io/memory_file.h"
 #include "support/source_folder.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"

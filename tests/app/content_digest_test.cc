@@ -1,10 +1,10 @@
-#include "app/convert/content_digest.h"
-
 #include <random>
 #include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "app/convert/hashed_source.h"
 
 namespace stackpack::app {
 

@@ -9,7 +9,7 @@
 #include "app/analysis/gc_report.h"
 #include "app/analysis/held_memory.h"
 #include "app/analysis/io_report.h"
-#include "app/analysis/jit_report.h"
+#include "app/analysis/runtime_reports.h"
 #include "stackpack/convert.h"
 #include "stackpack/merge.h"
 #include "stackpack/reader.h"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "app/listing/report_file.h"
+#include "app/listing/text_output.h"
 #include "stackpack/diff.h"
 
 namespace stackpack {

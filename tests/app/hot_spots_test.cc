@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "app/analysis/call_tree.h"
-#include "app/analysis/named_frames.h"
+#include "app/analysis/placed_callstacks.h"
 #include "app/analysis/report_plan.h"
 #include "stackpack/names.h"
 #include "support/spk_reading.h"

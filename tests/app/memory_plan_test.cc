@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "app/convert/default_memory.h"
-#include "io/machine_memory.h"
+#include "io/this_machine.h"
 
 using stackpack::ConvertOptions;
 using stackpack::app::DefaultMemory;

@@ -5,11 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "app/merge/image_table.h"
-#include "app/merge/input_images.h"
 #include "app/merge/input_processes.h"
 #include "app/merge/name_union.h"
-#include "app/merge/pid_numbers.h"
-#include "app/merge/source_clock.h"
 #include "app/merge/source_set.h"
 #include "capture/rebased_addresses.h"
 #include "stackpack/model.h"

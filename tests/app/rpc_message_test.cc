@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "app/mcp/message_lines.h"
-
 namespace stackpack::app {
 
 namespace {

@@ -1,5 +1,3 @@
-#include "app/diff/side_losses.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/diff/difference_page.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {

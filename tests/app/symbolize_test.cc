@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "stackpack/symbols.h"
 #include "support/file_bytes.h"
 #include "support/own_code.h"

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "app/unwind/address_spaces.h"
 #include "app/unwind/image_store.h"
+#include "app/unwind/image_unwinder.h"
 #include "app/unwind/missing_images.h"
 #include "io/byte_source.h"
 #include "support/source_folder.h"

@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "codec/growth_limit.h"
 #include "codec/gzip_codec.h"
 #include "codec/zstd_codec.h"
 #include "support/test_bytes.h"

@@ -10,7 +10,6 @@
 
 #include "codec/zip_archive.h"
 #include "codec/zip_layout.h"
-#include "codec/zip_names.h"
 #include "codec/zip_writer.h"
 #include "support/test_bytes.h"
 

@@ -7,10 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "diff/discoveries.h"
-#include "diff/distributions.h"
-#include "diff/overdispersion.h"
 #include "diff/share_test.h"
+#include "diff/significance.h"
 #include "support/source_folder.h"
 
 namespace stackpack::test {

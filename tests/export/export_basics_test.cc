@@ -8,7 +8,7 @@
 
 #include "bytes/utf8.h"
 #include "export/hand_made_capture.h"
-#include "export/lanes/lane_timeline.h"
+#include "export/lanes/lane_samples.h"
 #include "export/output/csv_table.h"
 #include "export/output/spilled_message.h"
 #include "query/naming/build_id_text.h"

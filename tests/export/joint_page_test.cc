@@ -6,7 +6,6 @@
 
 #include "export/html/joint_content.h"
 #include "export/html/joint_facts.h"
-#include "export/html/joint_threads.h"
 
 using namespace stackpack;
 using namespace stackpack::exporting;

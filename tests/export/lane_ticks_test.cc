@@ -1,6 +1,6 @@
-#include "export/html/lane_ticks.h"
-
 #include <doctest/doctest.h>
+
+#include "export/html/lane_reading.h"
 
 using namespace stackpack::exporting;
 

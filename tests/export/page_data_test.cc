@@ -9,11 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "export/hand_made_capture.h"
-#include "export/html/base64_output.h"
 #include "export/html/page_file.h"
 #include "export/html/page_head.h"
 #include "export/html/page_order.h"
-#include "export/html/page_program.h"
 #include "export/html/time_rows.h"
 
 using namespace stackpack;

@@ -1,8 +1,8 @@
-#include "export/html/page_title.h"
-
 #include <string_view>
 
 #include <doctest/doctest.h>
+
+#include "export/html/page_facts.h"
 
 namespace stackpack::exporting {
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "io/machine_memory.h"
+#include "io/this_machine.h"
 #include "support/temporary_folder.h"
 
 namespace stackpack::io {

@@ -9,8 +9,8 @@
 
 #include "io/byte_source.h"
 #include "io/output_file.h"
-#include "io/rooted_file.h"
 #include "io/scratch_directory.h"
+#include "io/system_file.h"
 #include "support/temporary_folder.h"
 
 namespace stackpack::test {

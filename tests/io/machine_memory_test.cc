@@ -1,6 +1,6 @@
-#include "io/machine_memory.h"
-
 #include <doctest/doctest.h>
+
+#include "io/this_machine.h"
 
 namespace stackpack::io {
 

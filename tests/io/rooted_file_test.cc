@@ -1,11 +1,10 @@
-#include "io/rooted_file.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "io/system_file.h"
 #include "support/named_pipe.h"
 #include "support/temporary_folder.h"
 

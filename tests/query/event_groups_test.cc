@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "query/event_measure.h"
 #include "query/event_traits.h"
 
 namespace stackpack::test {

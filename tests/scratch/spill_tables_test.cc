@@ -9,9 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "scratch/spill_chains.h"
 #include "scratch/spill_records.h"
-#include "scratch/spill_sort.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
 

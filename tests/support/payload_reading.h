@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/payload_decoder.h"
-#include "capture/payload_sink.h"
+#include "capture/payload_schema.h"
 #include "support/collecting_sink.h"
 
 namespace stackpack::test {

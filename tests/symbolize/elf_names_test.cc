@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 #include "support/own_code.h"
 #include "symbolize/traced_code.h"
 

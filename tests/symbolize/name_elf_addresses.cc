@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 #include "symbolize/elf_names.h"
 #include "symbolize/name_collector.h"
 

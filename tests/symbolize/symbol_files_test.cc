@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "io/byte_source.h"
-#include "io/running_vdso.h"
+#include "io/memory_file.h"
 #include "support/elf_maker.h"
 #include "support/temporary_folder.h"
 

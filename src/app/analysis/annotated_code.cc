@@ -27,6 +27,11 @@ constexpr std::uint64_t kMostCodeBytes = std::uint64_t{4} << 20;
 
 using FunctionKey = std::pair<std::string, std::string>;  // name, module
 
+bool has_readable_code(const symbolize::ElfIdentity& layout) {
+  return layout.has_code && layout.has_image_offsets && layout.is_64_bit &&
+         layout.order == bytes::ByteOrder::kLittle;
+}
+
 /// What samples say of an offset in the file of an image.
 struct Hit {
   std::uint64_t offset = 0;
@@ -149,9 +154,7 @@ class CodeReader {
     }
     const symbolize::FoundFiles found =
         symbolize::find_elf_files({module.path, module.build_id, image.mappings}, places_.files);
-    if (!found.image || found.by_path || found.packed || !found.layout.has_code ||
-        !found.layout.has_image_offsets || !found.layout.is_64_bit ||
-        found.layout.order != bytes::ByteOrder::kLittle) {
+    if (!found.image || found.by_path || found.packed || !has_readable_code(found.layout)) {
       return none("its file of that build is not here; --symbols DIR looks for it in DIR");
     }
     if (!symbolize::is_machine_known(found.layout.machine)) {

@@ -102,12 +102,25 @@ std::optional<DataSymbol> DataSymbols::find_in(std::uint32_t row, std::uint64_t 
   return std::nullopt;
 }
 
+// In those of the images, all at one base, that are there at the time.
+std::optional<DataSymbol> DataSymbols::find_in_any(std::span<const std::uint32_t> rows,
+                                                   std::uint64_t time_ns, std::uint64_t address) {
+  for (const std::uint32_t row : rows) {
+    const Module& module = modules_[row];
+    const bool there = (module.start_ns == kUnknownTime || module.start_ns <= time_ns) &&
+                       (module.end_ns == kUnknownTime || time_ns < module.end_ns);
+    if (!there) {
+      continue;
+    }
+    if (std::optional<DataSymbol> found = find_in(row, address)) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<DataSymbol> DataSymbols::find(std::uint32_t pid, std::uint64_t time_ns,
                                             std::uint64_t address) {
-  const auto is_there = [time_ns](const Module& module) {
-    return (module.start_ns == kUnknownTime || module.start_ns <= time_ns) &&
-           (module.end_ns == kUnknownTime || time_ns < module.end_ns);
-  };
   const auto after = by_base_.upper_bound({pid, address});
   // Data of an image follows its code, and constants may come before it.
   std::size_t asked = 0;
@@ -116,23 +129,15 @@ std::optional<DataSymbol> DataSymbols::find(std::uint32_t pid, std::uint64_t tim
     if (at->first.first != pid) {
       break;
     }
-    for (const std::uint32_t row : at->second) {
-      if (is_there(modules_[row])) {
-        if (std::optional<DataSymbol> found = find_in(row, address)) {
-          return found;
-        }
-      }
+    if (std::optional<DataSymbol> found = find_in_any(at->second, time_ns, address)) {
+      return found;
     }
   }
   asked = 0;
   for (auto at = after; at != by_base_.end() && asked < kMostNeighbours && at->first.first == pid;
        ++at, ++asked) {
-    for (const std::uint32_t row : at->second) {
-      if (is_there(modules_[row])) {
-        if (std::optional<DataSymbol> found = find_in(row, address)) {
-          return found;
-        }
-      }
+    if (std::optional<DataSymbol> found = find_in_any(at->second, time_ns, address)) {
+      return found;
     }
   }
   return std::nullopt;

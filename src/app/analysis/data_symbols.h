@@ -45,6 +45,8 @@ class DataSymbols {
   struct ImageData;
 
   const ImageData& data_of(std::uint32_t row);
+  std::optional<DataSymbol> find_in_any(std::span<const std::uint32_t> rows, std::uint64_t time_ns,
+                                        std::uint64_t address);
   std::optional<DataSymbol> find_in(std::uint32_t row, std::uint64_t address);
 
   std::span<const Module> modules_;

@@ -1,6 +1,7 @@
 // The values of a file's events with what is needed to read them: kinds, texts, names of places.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "capture/carried_values.h"
 #include "capture/life_index.h"
 #include "capture/value_kinds.h"
-#include "capture/value_translation.h"
+#include "core/sort_rows.h"
 #include "stackpack/event_values.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -74,6 +76,46 @@ class EventValueTable {
   std::map<std::pair<StackId, std::uint32_t>, std::string> functions_;
   std::vector<Frame> frames_;
   std::vector<CodeLocation> locations_;
+};
+
+// Events added up by a name: by type, message, function or file.
+
+struct ValueSum {
+  std::string name;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t ns = 0;       ///< in all, of those that have a duration
+  std::uint64_t most_ns = 0;  ///< the longest of them
+};
+
+/// Sums by name.
+class ValueSums {
+ public:
+  ValueSum& of(const std::string& name) {
+    ValueSum& sum = sums_[name];
+    sum.name = name;
+    return sum;
+  }
+
+  /// The largest by `measure(const ValueSum&)`, equal ones by name; `limit` of them, 0: all.
+  template <typename Measure>
+  [[nodiscard]] std::vector<ValueSum> largest(std::size_t limit, const Measure& measure) const {
+    std::vector<ValueSum> rows;
+    for (const auto& [name, sum] : sums_) {
+      rows.push_back(sum);
+    }
+    core::sort_rows(
+        rows, [&measure](const ValueSum& a, const ValueSum& b) { return measure(a) > measure(b); });
+    if (limit != 0 && rows.size() > limit) {
+      rows.resize(limit);
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::size_t size() const { return sums_.size(); }
+
+ private:
+  std::map<std::string, ValueSum> sums_;
 };
 
 }  // namespace stackpack::app

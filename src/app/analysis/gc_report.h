@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/analysis/value_sums.h"
+#include "app/analysis/event_value_table.h"
 #include "stackpack/event_values.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"

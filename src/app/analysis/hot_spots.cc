@@ -66,10 +66,6 @@ GroupBy group_by(HotSpotKind by) {
   return keys;
 }
 
-}  // namespace
-
-namespace {
-
 // The parts of both, each once.
 void add_parts(std::vector<std::string>& parts, const std::vector<std::string>& more) {
   for (const std::string& part : more) {
@@ -77,6 +73,14 @@ void add_parts(std::vector<std::string>& parts, const std::vector<std::string>& 
       parts.push_back(part);
     }
   }
+}
+
+using TitledRows = std::map<std::string, HotSpot>;
+
+void add_titled(const std::string& title, std::uint64_t value, TitledRows& rows) {
+  HotSpot& row = rows.try_emplace(title, HotSpot{title, "", "", 0, 0}).first->second;
+  row.self += value;
+  row.total += value;
 }
 
 }  // namespace
@@ -117,7 +121,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   }
   HotSpots result;
   EntitySums sums;
-  std::map<std::string, HotSpot> titled;
+  TitledRows titled;
   CallstackRows callstacks;
   Status counted;
   do {
@@ -131,10 +135,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
             return;
           }
           if (!by_frames(query.by)) {
-            const std::string title = title_of(**counting, query.by, group);
-            HotSpot& row = titled.try_emplace(title, HotSpot{title, "", "", 0, 0}).first->second;
-            row.self += value;
-            row.total += value;
+            add_titled(title_of(**counting, query.by, group), value, titled);
             return;
           }
           sums.begin_stack();

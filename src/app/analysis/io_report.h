@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/analysis/value_sums.h"
+#include "app/analysis/event_value_table.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 

@@ -51,6 +51,20 @@ bool ReportPlan::takes(const FileEvents& file) const {
                                           });
 }
 
+namespace {
+
+bool shows_all_events(const HotSpotQuery& query) {
+  return query.filters.all_events || !query.filters.filter.events.empty() ||
+         query.by == HotSpotKind::kEvent;
+}
+
+bool any_aggregated(std::span<const FileEvents> files) {
+  return std::any_of(files.begin(), files.end(),
+                     [](const FileEvents& file) { return file.aggregated; });
+}
+
+}  // namespace
+
 ReportPlan plan_report(std::span<const FileEvents> files, const HotSpotQuery& query) {
   ReportPlan plan;
   plan.count = query.filters.count;
@@ -59,12 +73,10 @@ ReportPlan plan_report(std::span<const FileEvents> files, const HotSpotQuery& qu
     groups.push_back(file.groups);
   }
   const std::vector<query::EventGroup> joint = query::joint_groups(groups);
-  const bool all = query.filters.all_events || !query.filters.filter.events.empty() ||
-                   query.by == HotSpotKind::kEvent;
+  const bool all = shows_all_events(query);
   const query::EventGroup* const typed = query.asks_for_types() ? group_with_types(joint) : nullptr;
-  const query::EventGroup* const shown = typed != nullptr ? typed
-                                         : joint.empty()  ? nullptr
-                                                          : &joint.front();
+  const query::EventGroup* const first = joint.empty() ? nullptr : &joint.front();
+  const query::EventGroup* const shown = typed != nullptr ? typed : first;
   if (shown != nullptr && !all) {
     plan.event_key = shown->key;
     plan.event = shown->name;
@@ -72,9 +84,7 @@ ReportPlan plan_report(std::span<const FileEvents> files, const HotSpotQuery& qu
       plan.events_left_out = query::groups_left_out(joint);
     }
   }
-  const bool any_aggregated = std::any_of(files.begin(), files.end(),
-                                          [](const FileEvents& file) { return file.aggregated; });
-  if (plan.count == CountBy::kAuto && !any_aggregated) {
+  if (plan.count == CountBy::kAuto && !any_aggregated(files)) {
     const bool weighs = shown != nullptr && shown->has_weight && (!all || joint.size() == 1);
     plan.count = weighs ? CountBy::kWeight : CountBy::kSamples;
   }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/analysis/hot_spots.h"
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "arrow/arrow_stream.h"
 #include "core/guard.h"
 #include "stackpack/arrow.h"

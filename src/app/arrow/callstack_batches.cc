@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/arrow/callstack_walk.h"
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 
 namespace stackpack::app {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/arrow/callstack_walk.h"
-#include "app/merge/source_figures.h"
+#include "app/merge/merge_input.h"
 #include "bytes/utf8.h"
 #include "capture/source_identity.h"
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "query/selection/capture_view.h"
 #include "stackpack/sample_fields.h"
 

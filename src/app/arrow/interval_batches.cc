@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "app/listing/wait_filter.h"
 #include "query/selection/pid_sources.h"
 #include "query/selection/waker_threads.h"

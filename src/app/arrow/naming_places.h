@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "query/selection/capture_view.h"
-#include "symbols/mapping_context.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/arrow/batch_producer.h"
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "app/convert/provider_events.h"
 #include "arrow/arrow_stream.h"
 #include "bytes/utf8.h"

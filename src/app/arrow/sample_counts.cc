@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "core/number_table.h"
 #include "core/sort_rows.h"
 #include "stackpack/sample_cursor.h"

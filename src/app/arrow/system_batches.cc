@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/table_rows.h"
-#include "app/listing/loss_kind_name.h"
-#include "bytes/hex.h"
+#include "app/arrow/capture_tables.h"
+#include "app/listing/listed_texts.h"
+#include "bytes/byte_text.h"
 #include "query/naming/build_id_text.h"
 #include "query/selection/file_name.h"
 #include "query/selection/pid_sources.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/table_rows.h"
+#include "app/arrow/capture_tables.h"
 #include "query/selection/pid_sources.h"
 #include "stackpack/event_values.h"
 

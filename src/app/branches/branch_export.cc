@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "app/branches/bolt_samples.h"
-#include "app/branches/leaf_samples.h"
-#include "app/branches/placed_branches.h"
+#include "app/branches/image_branches.h"
 #include "app/branches/propeller_profile.h"
 #include "capture/branch_order.h"
 #include "core/sort_rows.h"

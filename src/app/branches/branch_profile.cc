@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/branches/placed_branches.h"
+#include "app/branches/image_branches.h"
 
 namespace stackpack::app {
 

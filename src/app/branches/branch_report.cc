@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "app/branches/code_runs.h"
 #include "app/branches/image_addresses.h"
 #include "app/branches/loop_finder.h"
 #include "capture/branch_order.h"
@@ -38,6 +37,16 @@ struct EdgeSums {
 
 using EdgeTable = std::map<std::pair<CodePlace, CodePlace>, EdgeSums>;
 using Edge = EdgeTable::value_type;
+
+bool is_jump(BranchType type) {
+  return type == BranchType::kConditional || type == BranchType::kUnconditional ||
+         type == BranchType::kIndirect;
+}
+
+bool is_call(BranchType type) {
+  return type == BranchType::kCall || type == BranchType::kIndirectCall ||
+         type == BranchType::kConditionalCall;
+}
 
 class Reporter {
  public:
@@ -151,12 +160,9 @@ class Reporter {
       const CodeLocation target = locate(to);
       const bool inside = of_image && source.function == target.function;
       const bool begins = target.function != nullptr && target.function_offset == 0;
-      const bool jump = type == BranchType::kConditional || type == BranchType::kUnconditional ||
-                        type == BranchType::kIndirect ||
-                        (type == BranchType::kUnknown && target.function != nullptr && !begins);
-      const bool call = type == BranchType::kCall || type == BranchType::kIndirectCall ||
-                        type == BranchType::kConditionalCall;
-      if ((jump && inside) || call || begins) {
+      const bool jump =
+          is_jump(type) || (type == BranchType::kUnknown && target.function != nullptr && !begins);
+      if ((jump && inside) || is_call(type) || begins) {
         constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
         by_image[to.image].push_back(
             {of_image ? from.offset : kElsewhere, to.offset, sums.taken, jump && inside});

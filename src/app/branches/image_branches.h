@@ -9,6 +9,7 @@
 
 #include "stackpack/branches.h"
 #include "stackpack/model.h"
+#include "symbolize/elf_identity.h"
 
 namespace stackpack::app {
 
@@ -45,5 +46,17 @@ std::vector<std::uint32_t> image_rows(std::span<const Module> modules);
 /// All images that branches have, by the row of modules that stands for each. One pass.
 std::map<std::uint32_t, ImageBranches> branches_by_image(const Branches& branches,
                                                          const BranchRules& rules);
+
+/// Branches and ranges of an image at addresses of its file; an end outside of the image is none.
+struct PlacedBranches {
+  using Ends = ImageBranches::Ends;
+  std::map<Ends, ImageBranches::Sums> edges;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ranges;
+  std::uint64_t unplaced = 0;  ///< branches and ranges at offsets that no segment has
+};
+
+/// `origin`: what is taken off addresses.
+PlacedBranches place_branches(const ImageBranches& image, const symbolize::ElfIdentity& elf,
+                              std::uint64_t origin);
 
 }  // namespace stackpack::app

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/branches/placed_branches.h"
+#include "app/branches/image_branches.h"
 #include "symbolize/block_map.h"
 #include "symbolize/symbol_table.h"
 

@@ -1,29 +1,95 @@
 #include "app/collect/collect.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "app/collect/capture_images.h"
 #include "app/collect/slim_elf.h"
+#include "app/convert/capture_input.h"
+#include "app/convert/capture_probe.h"
+#include "app/unwind/image_store.h"
 #include "app/unwind/image_unwinder.h"
+#include "capture/fact_sink.h"
 #include "codec/zip_writer.h"
 #include "core/guard.h"
 #include "core/sort_rows.h"
+#include "io/directories.h"
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "stackpack/convert.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "symbolize/segment_placement.h"
 
 namespace stackpack::app {
 
 namespace {
+
+// A file that processes of a capture had mapped.
+struct CapturedImage {
+  std::vector<std::uint8_t> build_id;  // empty: not recorded
+  std::string path;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
+  friend auto operator<=>(const CapturedImage&, const CapturedImage&) = default;
+};
+
+using CapturedImages = std::map<CapturedImage, std::vector<symbolize::ImageMapping>>;
+
+Result<std::vector<Module>> modules_of(const std::string& input, const ConvertOptions& options,
+                                       ConvertProgress& progress) {
+  if (looks_like_packed(input)) {
+    Result<std::unique_ptr<Reader>> reader = Reader::open(input);
+    return reader ? (*reader)->modules() : Result<std::vector<Module>>(reader.error());
+  }
+  Result<CaptureInput> capture = CaptureInput::open(input, options, io::temporary_directory());
+  if (!capture) {
+    return capture.error();
+  }
+  progress.bytes_total = capture->size().value_or(0);
+  capture::FactSink sink;
+  const Result<capture::ByteAccount> account =
+      capture->read(sink, {&progress.bytes_done, &progress.cancelled});
+  return account ? Result<std::vector<Module>>(sink.system().finish().modules)
+                 : Result<std::vector<Module>>(account.error());
+}
+
+// Adds the images of user processes in a capture (options.format: which) or a .spk file, with
+// where they are mapped. What has a name and is no file is left out, but for the code that the
+// kernel maps.
+// Errors: those of convert() and of Reader::open; kCancelled.
+Status add_captured_images(const std::string& input, const ConvertOptions& options,
+                           ConvertProgress& progress, CapturedImages& images) {
+  Result<std::vector<Module>> modules = modules_of(input, options, progress);
+  if (!modules) {
+    return modules.error();
+  }
+  for (Module& module : *modules) {
+    if (module.pid == kKernelPid || (is_no_file(module.path) && module.path != "[vdso]")) {
+      continue;
+    }
+    const symbolize::ImageMapping mapping = symbolize::mapping_of(module);
+    CapturedImage image{{}, std::move(module.path)};
+    if (module.build_id_kind == BuildIdKind::kGnu) {
+      image.build_id = std::move(module.build_id);
+    }
+    images[std::move(image)].push_back(mapping);
+  }
+  return {};
+}
 
 using symbolize::SearchEnd;
 using BuildId = std::vector<std::uint8_t>;
@@ -40,7 +106,7 @@ bool is_bundle(std::span<const std::byte> head) {
   return codec::ZipWriter::wrote(head, kFolder);
 }
 
-/// One run: images, and the archive that their files go into.
+// One run: images, and the archive that their files go into.
 class BundleRun {
  public:
   BundleRun(const CollectOptions& options, ConvertProgress& progress)
@@ -117,6 +183,16 @@ class BundleRun {
     return {};
   }
 
+  void count_left_out(SearchEnd end, bool without_build_id) {
+    if (end == SearchEnd::kNotElf || end == SearchEnd::kNotAFile) {
+      ++report_.not_elf;
+    } else if (without_build_id) {
+      ++report_.without_build_id;
+    } else {
+      ++report_.missing;
+    }
+  }
+
   // Whether the image is in the archive now.
   Result<bool> add_image(const CapturedImage& captured,
                          std::span<const symbolize::ImageMapping> mappings, codec::ZipWriter& zip) {
@@ -155,12 +231,8 @@ class BundleRun {
       }
       ++report_.collected;
       report_.file_bytes += image.file_bytes;
-    } else if (found.end == SearchEnd::kNotElf || found.end == SearchEnd::kNotAFile || has_files) {
-      ++report_.not_elf;
-    } else if (build_id.empty()) {
-      ++report_.without_build_id;
     } else {
-      ++report_.missing;
+      count_left_out(has_files ? SearchEnd::kNotElf : found.end, build_id.empty());
     }
     const bool added = image.bundle_bytes != 0;
     report_.images.push_back(std::move(image));

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/convert/capture_formats.h"
-#include "codec/growth_limit.h"
+#include "codec/decompressed_source.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {

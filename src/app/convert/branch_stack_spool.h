@@ -12,7 +12,7 @@
 #include "core/index_table.h"
 #include "dag/builder.h"
 #include "scratch/spillable_array.h"
-#include "spk/write/branch_stack_writer.h"
+#include "spk/write/branch_writer.h"
 #include "stackpack/branches.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"

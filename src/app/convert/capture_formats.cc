@@ -7,22 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include "app/convert/cut_losses.h"
 #include "app/convert/merge_losses.h"
 #include "app/convert/wait_pass.h"
-#include "capture/branch_losses.h"
 #include "capture/dump_unwinder.h"
-#include "capture/value_losses.h"
-#include "formats/etl/etl_format.h"
-#include "formats/firefox/firefox_format.h"
-#include "formats/folded/folded_format.h"
-#include "formats/jfr/jfr_format.h"
-#include "formats/nettrace/nettrace_format.h"
-#include "formats/otlp/otlp_format.h"
-#include "formats/perf/perf_format.h"
-#include "formats/perf_script/perf_script_format.h"
-#include "formats/pprof/pprof_format.h"
-#include "formats/speedscope/speedscope_format.h"
+#include "capture/recorder_losses.h"
+#include "formats/etl/etl_source.h"
+#include "formats/firefox/firefox_source.h"
+#include "formats/folded/folded_source.h"
+#include "formats/jfr/jfr_source.h"
+#include "formats/nettrace/nettrace_source.h"
+#include "formats/otlp/otlp_source.h"
+#include "formats/perf/perf_source.h"
+#include "formats/perf_script/perf_script_source.h"
+#include "formats/pprof/pprof_source.h"
+#include "formats/speedscope/speedscope_source.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {

@@ -7,7 +7,7 @@
 
 #include "app/convert/archive_members.h"
 #include "app/convert/capture_formats.h"
-#include "app/convert/capture_head.h"
+#include "app/convert/capture_probe.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 

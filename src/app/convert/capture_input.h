@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/convert/content_digest.h"
 #include "app/convert/hashed_source.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"

@@ -1,5 +1,4 @@
 #include "app/convert/code_rows.h"
-
 namespace stackpack::app {
 
 std::uint32_t CodeRows::text(std::string_view text) {
@@ -46,6 +45,30 @@ Status CodeRows::write(spk::NameWriter& names) const {
   }
   for (const CodeLine& line : lines_) {
     if (const Status added = names.add(line, {{}, {}, view(line.file)}); !added) {
+      return added;
+    }
+  }
+  return {};
+}
+
+Status write_rows(const Names& names, spk::NameWriter& writer) {
+  const TextTable& texts = names.texts;
+  for (const Function& row : names.functions) {
+    if (const Status added =
+            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.file]});
+        !added) {
+      return added;
+    }
+  }
+  for (const InlinedCall& row : names.inlined) {
+    if (const Status added =
+            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.call_file]});
+        !added) {
+      return added;
+    }
+  }
+  for (const CodeLine& row : names.lines) {
+    if (const Status added = writer.add(row, {{}, {}, texts[row.file]}); !added) {
       return added;
     }
   }

@@ -38,4 +38,8 @@ class CodeRows {
   std::vector<CodeLine> lines_;
 };
 
+/// Writes all rows of `names`, which are in the order of a file; the caller ends the writer.
+/// Errors: those of the writer.
+Status write_rows(const Names& names, spk::NameWriter& writer);
+
 }  // namespace stackpack::app

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/convert/content_digest.h"
+#include "app/convert/hashed_source.h"
 #include "bytes/hash.h"
 #include "capture/time_resolution.h"
 #include "io/byte_source.h"
@@ -244,6 +244,27 @@ ConvertOptions options_before_rebasing(ConvertOptions options) {
   return options;
 }
 
+namespace {
+
+// The fingerprint of the one source of a rebased file; empty where it is of several, or keeps
+// samples and times otherwise than the options say.
+std::string fingerprint_of_rebased(const Reader& reader, const ConvertOptions& options) {
+  const auto sources = reader.sources();
+  if (!sources || sources->size() != 1 || reader.has_samples() != options.samples) {
+    return {};
+  }
+  const auto metadata = reader.metadata();
+  const std::uint64_t wanted = options.samples ? options.time_resolution_ns : 0;
+  if (!metadata || (!capture::has_no_times(*metadata) &&
+                    std::max<std::uint64_t>(capture::time_resolution_of(*metadata), 1) !=
+                        std::max<std::uint64_t>(wanted, 1))) {
+    return {};
+  }
+  return sources->front().fingerprint;
+}
+
+}  // namespace
+
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
                    const ConvertOptions& options, bool named, bool rebased) {
   std::error_code failed;
@@ -261,20 +282,10 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
   if (!reader) {
     return false;
   }
-  std::string all((*reader)->fingerprint());
-  if (rebased) {
-    const auto sources = (*reader)->sources();
-    if (!sources || sources->size() != 1 || (*reader)->has_samples() != options.samples) {
-      return false;
-    }
-    const auto metadata = (*reader)->metadata();
-    const std::uint64_t wanted = options.samples ? options.time_resolution_ns : 0;
-    if (!metadata || (!capture::has_no_times(*metadata) &&
-                      std::max<std::uint64_t>(capture::time_resolution_of(*metadata), 1) !=
-                          std::max<std::uint64_t>(wanted, 1))) {
-      return false;
-    }
-    all = sources->front().fingerprint;
+  const std::string all =
+      rebased ? fingerprint_of_rebased(**reader, options) : std::string((*reader)->fingerprint());
+  if (rebased && all.empty()) {
+    return false;
   }
   const ConvertOptions written_with = rebased ? options_before_rebasing(options) : options;
   const std::string_view conversion = conversion_fingerprint(all);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "stackpack/convert.h"
+
 namespace stackpack::app {
 
 /// Who gets how much of --memory-limit, in bytes.
@@ -66,6 +68,22 @@ struct MemoryPlan {
     plan.cache_bytes = 16 * kMiB;
     plan.fact_bytes = MemoryPlan().fact_bytes;
     return plan;
+  }
+};
+
+/// The bound of a conversion without --memory-limit.
+///
+/// It is the same number on every machine, so that the same capture takes as long and as much
+/// scratch wherever it is converted; it does not show in the file. Only where it would be more than
+/// a quarter of the memory, together with the conversions beside this one, it is less.
+struct DefaultMemory {
+  static constexpr std::uint64_t kLeast = 3 * MemoryPlan::kLeastLimit;
+  static constexpr std::uint64_t kShare = 4;  ///< one part in so many
+
+  /// `usable`: bytes that the process may take; `at_a_time`: conversions that share them.
+  static std::uint64_t of_machine(std::uint64_t usable, unsigned at_a_time) {
+    return std::clamp(usable / kShare / std::max(1U, at_a_time), kLeast,
+                      ConvertOptions::kDefaultMemory);
   }
 };
 

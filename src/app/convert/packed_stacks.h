@@ -13,7 +13,7 @@
 #include "dag/segment_merge.h"
 #include "dag/segment_spill.h"
 #include "scratch/spill_pages.h"
-#include "spk/write/branch_stack_writer.h"
+#include "spk/write/branch_writer.h"
 #include "spk/write/dag_node.h"
 #include "spk/write/writer.h"
 #include "stackpack/model.h"

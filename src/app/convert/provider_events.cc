@@ -7,9 +7,8 @@
 
 #include "app/convert/capture_probe.h"
 #include "bytes/byte_text.h"
-#include "bytes/hex.h"
 #include "capture/fact_sink.h"
-#include "capture/payload_sink.h"
+#include "capture/payload_schema.h"
 #include "core/guard.h"
 #include "io/directories.h"
 #include "query/name_pattern.h"

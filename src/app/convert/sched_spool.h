@@ -6,7 +6,7 @@
 
 #include "app/convert/pending_table.h"
 #include "app/convert/spool_codec.h"
-#include "capture/sched_record.h"
+#include "capture/wait_facts.h"
 #include "scratch/external_sort.h"
 #include "stackpack/result.h"
 #include "waits/wait_engine.h"

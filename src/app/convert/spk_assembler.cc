@@ -8,9 +8,8 @@
 
 #include "app/convert/capture_formats.h"
 #include "app/convert/code_rows.h"
-#include "app/convert/name_rows.h"
 #include "app/convert/stack_tally.h"
-#include "capture/branch_losses.h"
+#include "capture/recorder_losses.h"
 #include "capture/time_resolution.h"
 
 namespace stackpack::app {

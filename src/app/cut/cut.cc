@@ -10,7 +10,7 @@
 
 #include "app/analysis/stack_filter.h"
 #include "app/convert/capture_spool.h"
-#include "app/convert/cut_losses.h"
+#include "app/convert/merge_losses.h"
 #include "app/convert/spk_assembler.h"
 #include "app/merge/rebased_sink.h"
 #include "capture/carried_values.h"

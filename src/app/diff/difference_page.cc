@@ -14,11 +14,12 @@
 #include <fmt/format.h>
 
 #include "app/diff/joint_callstacks.h"
-#include "app/diff/side_losses.h"
 #include "bytes/utf8.h"
+#include "capture/loss_counters.h"
 #include "core/guard.h"
 #include "core/string_table.h"
 #include "export/html/page_content.h"
+#include "export/html/page_facts.h"
 #include "export/html/page_file.h"
 #include "export/output/export_output.h"
 #include "io/files_read.h"
@@ -179,6 +180,34 @@ Error of_output(Error error) {
 }
 
 }  // namespace
+
+std::vector<exporting::PageLoss> losses_of_side(std::span<const Reader* const> runs,
+                                                std::string_view label,
+                                                std::uint64_t without_callstack) {
+  capture::LossCounters counters;
+  std::uint64_t ip_only = 0;
+  for (const Reader* const run : runs) {
+    for (const LossCounter& loss : run->statistics().losses) {
+      counters.add(loss.name, loss.kind, loss.count);
+    }
+    ip_only += run->statistics().samples.ip_only;
+  }
+  std::vector<exporting::PageLoss> losses;
+  const auto add = [&](std::string_view name, std::uint64_t count, std::string_view text,
+                       bool remark = false) {
+    if (count != 0) {
+      losses.push_back({std::string(name), count, fmt::format("{}: {}", label, text), remark});
+    }
+  };
+  for (const LossCounter& loss : counters.sorted()) {
+    add(loss.name, loss.count, exporting::loss_text(loss), loss.kind == LossKind::kNotice);
+  }
+  add("samples_without_callstack", without_callstack,
+      "samples have no callstack; they are the root's own");
+  add("samples_with_instruction_pointer_only", ip_only,
+      "samples of the captures have an instruction pointer in place of a callstack");
+  return losses;
+}
 
 Result<std::uint64_t> write_difference_page(std::span<const Reader* const> before,
                                             std::span<const Reader* const> after,

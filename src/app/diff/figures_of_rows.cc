@@ -17,10 +17,8 @@
 #include "app/diff/row_scatter.h"
 #include "core/sort_rows.h"
 #include "core/task_line.h"
-#include "diff/discoveries.h"
-#include "diff/distributions.h"
-#include "diff/overdispersion.h"
 #include "diff/share_test.h"
+#include "diff/significance.h"
 
 namespace stackpack::app {
 

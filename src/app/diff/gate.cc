@@ -146,6 +146,19 @@ class GateCheck {
     }
   }
 
+  // A condition that is met for sure: of what is allowed it is only said.
+  void add_finding(GateFinding& finding, GateResult& result) {
+    const EventDiff& event = report_.events[finding.event];
+    finding.unsure = (!options_.accept_single_run && event.scatter != DiffScatter::kRuns) ||
+                     !event.doubts.empty();
+    result_.findings.push_back(finding);
+    if (!finding.allowed && finding.unsure) {
+      ++result.unsure;
+    } else if (!finding.allowed) {
+      result.outcome = GateOutcome::kFailed;
+    }
+  }
+
   void check_figure(GateFinding finding, const DiffFigure& figure) {
     const GateCondition& wanted = conditions_[finding.condition];
     const bool less = wanted.limit < 0;
@@ -159,15 +172,7 @@ class GateCheck {
         figure.verdict != DiffVerdict::kNotSeen && figure.verdict != DiffVerdict::kTooFew;
     if (sure && seen.low > 0 && seen.low >= limit) {
       finding.allowed = is_allowed(finding, figure, less);
-      const EventDiff& event = report_.events[finding.event];
-      finding.unsure = (!options_.accept_single_run && event.scatter != DiffScatter::kRuns) ||
-                       !event.doubts.empty();
-      result_.findings.push_back(finding);
-      if (!finding.allowed && finding.unsure) {
-        ++result.unsure;
-      } else if (!finding.allowed) {
-        result.outcome = GateOutcome::kFailed;
-      }
+      add_finding(finding, result);
       return;
     }
     // What has no room for such a change cannot make it.

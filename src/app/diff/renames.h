@@ -6,11 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "app/diff/row_name.h"
 #include "app/diff/side_profile.h"
+#include "query/naming/code_mode.h"
 #include "stackpack/diff.h"
 
 namespace stackpack::app {
+
+/// A row before its figures.
+struct RowName {
+  std::string name;
+  std::string module;
+  std::string place;
+  query::CodeMode mode = query::CodeMode::kUnknown;
+};
 
 /// Old names and the new ones that they are compared under.
 class Renames {

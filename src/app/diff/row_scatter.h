@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/diff/row_sums.h"
-#include "diff/overdispersion.h"
+#include "diff/significance.h"
 
 namespace stackpack::app {
 

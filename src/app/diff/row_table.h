@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/diff/row_name.h"
+#include "app/diff/renames.h"
 #include "app/diff/side_profile.h"
 #include "export/html/page_content.h"
 #include "query/function_pattern.h"

@@ -9,10 +9,9 @@
 
 #include "app/diff/time_blocks.h"
 #include "app/diff/trace_counts.h"
-#include "app/diff/trace_numbers.h"
 #include "core/sort_rows.h"
 #include "diff/function_identity.h"
-#include "query/event_measure.h"
+#include "query/event_groups.h"
 #include "query/naming/code_mode.h"
 #include "query/naming/prefix_walk.h"
 #include "query/selection/capture_view.h"

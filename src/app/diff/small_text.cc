@@ -38,4 +38,10 @@ Result<std::string> read_small_text(const std::string& path, std::string_view to
   }
 }
 
+Result<std::vector<AllowedChange>> read_allowed_changes(const std::string& path) {
+  const Result<std::string> text =
+      read_small_text(path, "a list of known changes is at most 1 MiB");
+  return text ? parse_allowed_changes(*text) : Result<std::vector<AllowedChange>>(text.error());
+}
+
 }  // namespace stackpack::app

@@ -7,8 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/listing/branch_flags.h"
-#include "app/listing/listed_build_id.h"
+#include "app/listing/listed_texts.h"
 #include "capture/branch_recorder.h"
 #include "core/sort_rows.h"
 

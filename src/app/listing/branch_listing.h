@@ -11,6 +11,19 @@
 
 namespace stackpack::app {
 
+/// StackedBranch::flags in parts.
+struct BranchFlags {
+  explicit BranchFlags(std::uint64_t flags);
+
+  bool mispredicted;
+  bool predicted;
+  bool in_transaction;
+  bool abort;
+  std::uint32_t cycles;          ///< since the branch before; 0: not recorded
+  std::string_view speculation;  ///< `WRONG_PATH`, ..., `-` where it is not recorded
+  BranchType type;
+};
+
 /// What a branch was, as listings have it: `COND`, `CALL`, `RET`, ...; `?` for a type that nobody
 /// knows.
 std::string_view branch_type_name(BranchType type);

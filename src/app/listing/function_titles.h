@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stackpack/symbols.h"
+
 namespace stackpack::app {
 
 /// How functions are called where people read.
@@ -39,5 +41,18 @@ std::string cut_to(std::string_view text, std::size_t width);
 /// `#2`, `#3` stands behind what is alike all the same.
 std::vector<std::string> function_titles(std::span<const FunctionTitle> titles, FunctionNames names,
                                          std::size_t width = kAnyWidth);
+
+// What functions are called in every file that has them.
+
+/// The id of a function as query::FunctionPattern takes it after `id:`: 16 hexadecimal digits.
+/// `module`: the file name of the image, as reports have it; may be empty.
+std::string function_id(std::string_view name, std::string_view module);
+
+/// The same of the function that has the code at a location. Code that a process made at run time
+/// has the id of a function without an image.
+std::string function_id(const CodeLocation& location);
+
+/// The id of a callstack by the names of its functions: the same in every file.
+std::string callstack_id(std::string_view names);
 
 }  // namespace stackpack::app

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::app {
 
@@ -33,5 +35,17 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
 Status visit_counted_stacks(const Reader& reader, std::span<const std::uint64_t> counts,
                             const std::function<Status(StackId id, std::uint64_t count,
                                                        std::span<const Frame> frames)>& visit);
+
+/// Which places to consider; unset: any.
+struct PlaceFilter {
+  std::optional<std::uint32_t> pid;
+  std::optional<CaptureTime> from;
+  std::optional<CaptureTime> to;  ///< inclusive
+};
+
+/// For each id the context of the first sample which has that stack; none when no sample has it.
+/// Cost: a pass over the samples up to the last one needed.
+Result<std::vector<std::optional<symbols::MappingContext>>> first_places(
+    const Reader& reader, std::span<const StackId> ids, const PlaceFilter& filter);
 
 }  // namespace stackpack::app

@@ -111,6 +111,14 @@ class RunFinder {
   std::uint32_t tid_ = kUnknownId;
 };
 
+query::CaptureView view_of(const WaitTables& tables) {
+  query::CaptureView view;
+  view.processes = tables.processes;
+  view.threads = tables.threads;
+  view.source_firsts = tables.source_firsts;
+  return view;
+}
+
 }  // namespace
 
 Status visit_wait_runs(const Reader& reader, const WaitFilter& filter, const WaitTables& tables,
@@ -128,6 +136,16 @@ Status visit_wait_runs(const Reader& reader, const WaitFilter& filter, const Wai
                                        });
   status = status ? read : status;
   return status ? finder.end() : status;
+}
+
+WakerNames::WakerNames(const WaitTables& tables) : threads_(view_of(tables)) {}
+
+std::string_view WakerNames::name(const WaitInterval& row) const {
+  if (row.waker_kind != WakerKind::kThread || row.waker == kUnknownId) {
+    return {};
+  }
+  const std::uint32_t found = threads_.find(row.pid, row.waker, row.to_ns);
+  return found == query::WakerThreads::kNone ? std::string_view() : threads_[found].name;
 }
 
 }  // namespace stackpack::app

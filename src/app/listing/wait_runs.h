@@ -5,11 +5,14 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/listing/wait_filter.h"
+#include "query/selection/waker_threads.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "stackpack/waits.h"
 
 namespace stackpack::app {
 
@@ -27,5 +30,18 @@ struct WaitRun {
 /// Errors: kIo, kCorrupt, and of `visit`.
 Status visit_wait_runs(const Reader& reader, const WaitFilter& filter, const WaitTables& tables,
                        const std::function<Status(std::span<const WaitRun>)>& visit);
+
+/// Finds the names of those who ended blocks. Memory: a row a thread.
+class WakerNames {
+ public:
+  explicit WakerNames(const WaitTables& tables);
+
+  /// That of the thread, else of its process. Empty where there is none, and for interrupts: the
+  /// thread that ran then did not wake anybody.
+  [[nodiscard]] std::string_view name(const WaitInterval& row) const;
+
+ private:
+  query::WakerThreads threads_;
+};
 
 }  // namespace stackpack::app

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 namespace stackpack::app {
 
 namespace {
@@ -32,12 +29,11 @@ std::size_t depth_of(std::string_view line) {
 }
 
 std::string text_as_json(const JsonValue& value) {
-  using Buffer = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, core::ThrowingAllocator>;
-  Buffer buffer;
-  rapidjson::Writer<Buffer, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> writer(
-      buffer);
+  std::string text;
+  core::JsonTextStream stream(text);
+  core::JsonWriter<core::JsonTextStream> writer(stream);
   value.Accept(writer);
-  return {buffer.GetString(), buffer.GetSize()};
+  return text;
 }
 
 }  // namespace
@@ -106,6 +102,37 @@ RpcMessage::RpcMessage(std::string_view line) {
   } else {
     method_ = text_of(*method);
     params_ = params != nullptr ? params : &nothing_;
+  }
+}
+
+MessageLines::Kind MessageLines::next(std::string& line) {
+  using Traits = std::streambuf::traits_type;
+  line.clear();
+  bool too_long = false;
+  bool blank = true;
+  while (true) {
+    const Traits::int_type taken = stream_.sbumpc();
+    const bool end = Traits::eq_int_type(taken, Traits::eof());
+    const char letter = end ? '\n' : Traits::to_char_type(taken);
+    if (letter != '\n') {
+      blank = blank && (letter == ' ' || letter == '\t' || letter == '\r');
+      too_long = too_long || line.size() == kMostBytes;
+      if (!too_long) {
+        line.push_back(letter);
+      }
+      continue;
+    }
+    if (too_long) {
+      line.clear();
+      return Kind::kTooLong;
+    }
+    if (!blank) {
+      return Kind::kLine;
+    }
+    line.clear();
+    if (end) {
+      return Kind::kEnd;
+    }
   }
 }
 

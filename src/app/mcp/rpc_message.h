@@ -3,19 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
-#include <rapidjson/document.h>
-
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 
 namespace stackpack::app {
 
-using JsonPool = rapidjson::MemoryPoolAllocator<core::ThrowingAllocator>;
-using JsonValue = rapidjson::GenericValue<rapidjson::UTF8<>, JsonPool>;
-using JsonDocument =
-    rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, core::ThrowingAllocator>;
+using core::JsonDocument;
+using core::JsonValue;
 
 /// Codes of JSON-RPC 2.0, section 5.1.
 enum class RpcCode : std::int16_t {
@@ -71,5 +68,28 @@ const JsonValue* member_of(const JsonValue& object, std::string_view name);
 inline std::string_view text_of(const JsonValue& text) {
   return {text.GetString(), text.GetStringLength()};
 }
+
+/// Lines of a stream whose other end is not trusted: however long a line is, kMostBytes of it are
+/// in memory.
+class MessageLines {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 10;
+
+  enum class Kind : std::uint8_t {
+    kLine,
+    kTooLong,  ///< the line was passed over
+    kEnd,
+  };
+
+  /// The stream must outlive this.
+  explicit MessageLines(std::streambuf& stream) : stream_(stream) {}
+
+  /// The next line that has more than blanks, without its end, into `line`. The last one need not
+  /// have an end.
+  Kind next(std::string& line);
+
+ private:
+  std::streambuf& stream_;
+};
 
 }  // namespace stackpack::app

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/merge/image_table.h"
-#include "app/merge/input_images.h"
 #include "capture/branch_order.h"
 #include "capture/loss_counters.h"
 #include "spk/write/branch_writer.h"

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "app/merge/image_table.h"
-#include "app/merge/input_images.h"
 #include "app/merge/input_names.h"
 #include "app/merge/name_union.h"
 #include "core/index_table.h"
 #include "query/naming/prefix_walk.h"
 #include "stackpack/model.h"
 #include "stackpack/symbols.h"
-#include "symbols/mapping_context.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::app {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "app/merge/input_images.h"
+#include "app/merge/image_table.h"
 #include "app/merge/name_union.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"

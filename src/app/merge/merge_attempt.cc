@@ -9,7 +9,7 @@
 #include "app/convert/merge_losses.h"
 #include "app/convert/spk_assembler.h"
 #include "app/merge/frame_rebaser.h"
-#include "app/merge/input_images.h"
+#include "app/merge/image_table.h"
 #include "app/merge/input_names.h"
 #include "app/merge/sample_rebaser.h"
 #include "capture/loss_counters.h"

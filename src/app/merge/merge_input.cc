@@ -4,8 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "app/merge/source_clock.h"
-#include "app/merge/source_figures.h"
+#include "app/merge/source_set.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 #include "capture/source_identity.h"

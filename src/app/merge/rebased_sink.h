@@ -3,20 +3,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/convert/capture_spool.h"
-#include "app/merge/entry_counts.h"
 #include "capture/stack_view.h"
 #include "capture/value_recorder.h"
 #include "core/ordered_pipeline.h"
+#include "spk/write/stack_count_table.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_fields.h"
 #include "stackpack/waits.h"
 
 namespace stackpack::app {
+
+/// Samples of a merge that keeps no samples, added up before they go to the spool: as counts per
+/// callstack, event, process and origin.
+class EntryCounts {
+ public:
+  EntryCounts(CaptureSpool& spool, std::uint64_t memory_bytes)
+      : spool_(spool), memory_bytes_(memory_bytes) {}
+
+  /// `count.stack` is the place of the callstack in the next flush's `nodes`, or kNoStack.
+  Status add(const StackCount& count);
+
+  /// Hands over what was added.
+  Status flush(std::span<const NodeRef> nodes);
+
+ private:
+  CaptureSpool& spool_;
+  std::uint64_t memory_bytes_;
+  std::unique_ptr<spk::StackCountTable> counts_;
+};
 
 /// Takes callstacks and samples whose addresses, processes, events and times are those of the
 /// merge.

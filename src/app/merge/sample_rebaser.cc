@@ -1,6 +1,7 @@
 #include "app/merge/sample_rebaser.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -25,30 +26,108 @@ Error interruption() {
 
 }  // namespace
 
+Result<SourceThreads> SourceThreads::of(const Reader& reader, InputProcesses& processes) {
+  const auto rows = reader.threads();
+  if (!rows) {
+    return rows.error();
+  }
+  SourceThreads threads;
+  for (const Thread& row : *rows) {
+    const auto process = processes.find(row.pid);
+    if (!process) {
+      return process.error();
+    }
+    threads.lives_[{process->rank, row.tid}].push_back(
+        {row.start_ns == kUnknownTime ? 0 : row.start_ns, row.pid});
+  }
+  for (auto& [thread, lives] : threads.lives_) {
+    core::sort_rows(lives, [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
+  }
+  return threads;
+}
+
+std::uint32_t SourceThreads::pid_of(std::uint32_t rank, std::uint32_t tid,
+                                    std::uint64_t time_ns) const {
+  const auto known = lives_.find({rank, tid});
+  if (known == lives_.end()) {
+    return kUnknownId;
+  }
+  const std::vector<Life>& lives = known->second;
+  const auto after =
+      std::upper_bound(lives.begin(), lives.end(), time_ns,
+                       [](std::uint64_t time, const Life& life) { return time < life.start_ns; });
+  return after == lives.begin() ? lives.front().pid : std::prev(after)->pid;
+}
+
+const FrameRebaser::Context& NamingContexts::find(std::uint32_t pid, std::uint64_t time_ns) {
+  if (last_ != nullptr && last_->context.pid == pid && time_ns >= last_->from_ns &&
+      time_ns < last_->until_ns) {
+    return last_->context;
+  }
+  Latest& latest = latest_[pid];
+  last_ = &latest;
+  if (time_ns >= latest.from_ns && time_ns < latest.until_ns) {
+    return latest.context;
+  }
+  const Symbols::Epoch user = symbols_.epoch(pid, time_ns);
+  const Symbols::Epoch kernel = symbols_.epoch(kKernelPid, time_ns);
+  latest.from_ns = time_ns;
+  latest.until_ns = std::min(user.valid_until, kernel.valid_until);
+  latest.context.pid = pid;
+  latest.context.time_ns = time_ns;
+  const auto number_of = [this, &latest](const Key& key) {
+    const std::uint32_t number = numbers_.number(key);
+    if (number == contexts_.size()) {
+      contexts_.push_back(latest.context);
+    }
+    return number;
+  };
+  latest.context.kernel = number_of({kKernelPid, 0, kernel.number});
+  latest.context.user = number_of({pid, user.number, kernel.number});
+  if (kernel_in_processes_) {
+    latest.context.kernel = latest.context.user;
+  }
+  contexts_[latest.context.user] = latest.context;
+  return latest.context;
+}
+
+void NamingContexts::forget() {
+  latest_.clear();
+  last_ = nullptr;
+  numbers_.clear();
+  contexts_.clear();
+}
+
 SampleRebaser::SampleRebaser(Parts parts, RebasedSink& sink)
     : parts_(std::move(parts)), sink_(sink), contexts_(parts_.symbols), fields_(parts_.reader) {}
 
-Status SampleRebaser::run() {
+Status SampleRebaser::add_samples() {
   Status status;
-  if (parts_.reader.has_samples()) {
-    const Status read = parts_.reader.samples({}, [&](std::span<const StoredSample> block) {
-      status = stopped(parts_.cancelled) ? Status(interruption()) : add_block(block);
-      return static_cast<bool>(status);
-    });
-    status = status ? read : status;
-  } else {
-    const auto counts = parts_.reader.stack_counts();
-    if (!counts) {
-      return counts.error();
-    }
-    constexpr std::size_t kBlock = 65'536;
-    for (std::size_t at = 0; status && at < counts->size(); at += kBlock) {
-      status =
-          stopped(parts_.cancelled)
-              ? Status(interruption())
-              : add_counts(std::span(*counts).subspan(at, std::min(kBlock, counts->size() - at)));
-    }
+  const Status read = parts_.reader.samples({}, [&](std::span<const StoredSample> block) {
+    status = stopped(parts_.cancelled) ? Status(interruption()) : add_block(block);
+    return static_cast<bool>(status);
+  });
+  return status ? read : status;
+}
+
+Status SampleRebaser::add_all_counts() {
+  const auto counts = parts_.reader.stack_counts();
+  if (!counts) {
+    return counts.error();
   }
+  constexpr std::size_t kBlock = 65'536;
+  Status status;
+  for (std::size_t at = 0; status && at < counts->size(); at += kBlock) {
+    status =
+        stopped(parts_.cancelled)
+            ? Status(interruption())
+            : add_counts(std::span(*counts).subspan(at, std::min(kBlock, counts->size() - at)));
+  }
+  return status;
+}
+
+Status SampleRebaser::run() {
+  Status status = parts_.reader.has_samples() ? add_samples() : add_all_counts();
   if (status && parts_.keeps_samples && parts_.reader.has_intervals()) {
     status = add_waits();
   }

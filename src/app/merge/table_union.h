@@ -4,20 +4,47 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/merge/image_table.h"
 #include "app/merge/input_processes.h"
-#include "app/merge/source_clock.h"
-#include "app/merge/source_metadata.h"
+#include "app/merge/source_set.h"
 #include "capture/loss_counters.h"
 #include "capture/system_tables.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::app {
+
+/// What the sources of a merge say of their resources and scopes: metadata `otlp.KEY`.
+///
+/// A merged file has what all its sources say alike under the same key, and the rest as
+/// `source.N.otlp.KEY`, N being the row of the source. As both are taken apart into sources again
+/// when the file is merged itself, neither the order nor the grouping of the inputs shows.
+class SourceMetadata {
+ public:
+  /// Whether a key is one of these: nothing else keeps it.
+  static bool has(std::string_view key);
+
+  /// Those of an input; `sources`: its own, of a file that is none of a merge the file itself.
+  /// Where inputs say different things of one source, the greater text stays.
+  void add(std::span<const MergedSource> sources, std::span<const MetadataEntry> metadata);
+
+  /// Adds the rows of a file with these sources, by key.
+  void tell(std::span<const MergedSource> sources,
+            std::map<std::string, std::string>& metadata) const;
+
+ private:
+  using Facts = std::map<std::string, std::string, std::less<>>;
+
+  [[nodiscard]] Facts common(std::span<const MergedSource> sources) const;
+
+  std::map<MergedSource::Hash, Facts> facts_;
+};
 
 /// The tables of a merge: events and metadata of all inputs, processes, threads and mappings of all
 /// sources.

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "app/convert/name_rows.h"
+#include "app/convert/code_rows.h"
 #include "app/symbolize/renamed_file.h"
 #include "capture/value_kinds.h"
 #include "core/guard.h"
@@ -22,7 +22,6 @@
 #include "spk/read/file_opener.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
-#include "spk/write/table_writer.h"
 #include "spk/write/value_writer.h"
 #include "stackpack/reader.h"
 

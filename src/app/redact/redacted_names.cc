@@ -4,7 +4,7 @@
 #include <array>
 #include <tuple>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "capture/redaction.h"
 #include "query/name_pattern.h"
 

@@ -26,6 +26,10 @@ Result<DuckdbLibrary> DuckdbLibrary::load(const std::string& path) {
 }
 
 bool DuckdbLibrary::find_all() {
+  return find_connection() && find_results();
+}
+
+bool DuckdbLibrary::find_connection() {
   DuckdbFunctions& all = functions_;
   return find("duckdb_library_version", all.library_version) &&
          find("duckdb_create_config", all.create_config) &&
@@ -33,8 +37,12 @@ bool DuckdbLibrary::find_all() {
          find("duckdb_destroy_config", all.destroy_config) &&
          find("duckdb_open_ext", all.open_ext) && find("duckdb_close", all.close) &&
          find("duckdb_connect", all.connect) && find("duckdb_disconnect", all.disconnect) &&
-         find("duckdb_arrow_scan", all.arrow_scan) && find("duckdb_query", all.query) &&
-         find("duckdb_destroy_result", all.destroy_result) &&
+         find("duckdb_arrow_scan", all.arrow_scan) && find("duckdb_query", all.query);
+}
+
+bool DuckdbLibrary::find_results() {
+  DuckdbFunctions& all = functions_;
+  return find("duckdb_destroy_result", all.destroy_result) &&
          find("duckdb_result_error", all.result_error) &&
          find("duckdb_column_count", all.column_count) &&
          find("duckdb_column_name", all.column_name) &&

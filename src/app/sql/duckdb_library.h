@@ -62,6 +62,8 @@ class DuckdbLibrary {
  private:
   explicit DuckdbLibrary(io::SharedLibrary library) : library_(std::move(library)) {}
   bool find_all();
+  bool find_connection();
+  bool find_results();
   template <typename Function>
   bool find(const char* name, Function& function) {
     function = library_.function<Function>(name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -10,9 +12,11 @@
 
 #include "app/analysis/placed_callstacks.h"
 #include "app/branches/image_addresses.h"
+#include "app/symbolize/added_names.h"
 #include "capture/life_index.h"
 #include "stackpack/symbols.h"
 #include "symbolize/packed_module.h"
+#include "symbols/interrupt_entries.h"
 
 namespace stackpack::app {
 
@@ -167,6 +171,13 @@ class Collector {
   std::vector<std::uint64_t> kernel_;
 };
 
+bool is_entry(const Names& names, const Function& function) {
+  const std::string_view linkage =
+      names.texts[function.linkage == kNoText ? function.name : function.linkage];
+  return symbols::entry_kind(linkage, true) != symbols::EntryKind::kNone ||
+         symbols::entry_kind(linkage, false) != symbols::EntryKind::kNone;
+}
+
 }  // namespace
 
 Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
@@ -188,6 +199,24 @@ Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_ker
   }
   collector.add_branches(*branches);
   return std::move(collector).finish();
+}
+
+std::optional<Names> names_with_entries(const Names& old, std::span<const std::uint32_t> first_rows,
+                                        std::span<const AskedOwner> parts,
+                                        std::span<const NamingAnswer> answers) {
+  const auto has_entry = [](const NamingAnswer& answer) {
+    return std::any_of(
+        answer.names.functions.begin(), answer.names.functions.end(),
+        [&answer](const Function& function) { return is_entry(answer.names, function); });
+  };
+  if (std::none_of(answers.begin(), answers.end(), has_entry)) {
+    return std::nullopt;
+  }
+  AddedNames names(old, first_rows);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    names.add(answers[i].names, parts[i].owner, parts[i].addresses);
+  }
+  return std::move(names).finish();
 }
 
 }  // namespace stackpack::app

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "app/symbolize/image_names.h"
 #include "stackpack/model.h"
 #include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "symbols/range_index.h"
 
 namespace stackpack::app {
 
@@ -39,5 +42,18 @@ struct AskedAddresses {
 /// Memory: some 40 bytes per distinct (process, address).
 Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
                                        std::optional<Names> names = std::nullopt);
+
+/// Whose addresses were asked for: ascending.
+struct AskedOwner {
+  symbols::RangeOwner owner;
+  std::span<const std::uint64_t> addresses;
+};
+
+/// The names of a file and those that were found, where these have some that say which frames were
+/// interrupted (symbols::entry_kind), so that other addresses are to be asked for; else nothing.
+/// `answers[i]` is about `parts[i]`.
+std::optional<Names> names_with_entries(const Names& old, std::span<const std::uint32_t> first_rows,
+                                        std::span<const AskedOwner> parts,
+                                        std::span<const NamingAnswer> answers);
 
 }  // namespace stackpack::app

@@ -12,7 +12,6 @@
 #include "stackpack/names.h"
 #include "stackpack/result.h"
 #include "symbolize/name_collector.h"
-#include "symbolize/read_losses.h"
 #include "symbolize/symbol_request.h"
 
 namespace stackpack::app {

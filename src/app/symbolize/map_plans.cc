@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 #include "symbolize/linked_names.h"
 #include "symbolize/maps/jitdump.h"
 #include "symbolize/maps/kallsyms.h"

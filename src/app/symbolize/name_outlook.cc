@@ -42,6 +42,27 @@ std::optional<double> share_of_named_samples(const Reader& reader) {
                   : std::optional(static_cast<double>(named) / static_cast<double>(all));
 }
 
+namespace {
+
+using FileNames = std::set<std::string, std::less<>>;
+
+// The share of the samples that are in files of these names; nothing when there are none at all.
+std::optional<double> share_in(const Reader& reader, const FileNames& files) {
+  HotSpotQuery query;
+  query.by = HotSpotKind::kModule;
+  const Result<HotSpots> spots = hot_spots(reader, query);
+  if (!spots || spots->value == 0) {
+    return std::nullopt;
+  }
+  std::uint64_t with_file = 0;
+  for (const HotSpot& row : spots->rows) {
+    with_file += files.contains(file_name(row.name)) ? row.self : 0;
+  }
+  return static_cast<double>(with_file) / static_cast<double>(spots->value);
+}
+
+}  // namespace
+
 NameOutlook name_outlook(const Reader& reader) {
   NameOutlook outlook;
   const auto modules = reader.modules();
@@ -52,7 +73,7 @@ NameOutlook name_outlook(const Reader& reader) {
   symbolize::SymbolPlaces places;
   places.directories = caches_of_this_machine();
   std::vector<Module> files;
-  std::set<std::string, std::less<>> found;  // names of files
+  FileNames found;  // names of files
   bool has_kernel = false;
   for (const Module& module : *modules) {
     if (module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]") && !has_kernel) {
@@ -79,15 +100,7 @@ NameOutlook name_outlook(const Reader& reader) {
     }
   }
   if (reader.statistics().samples.total <= kMostSamples) {
-    HotSpotQuery query;
-    query.by = HotSpotKind::kModule;
-    if (const Result<HotSpots> spots = hot_spots(reader, query); spots && spots->value != 0) {
-      std::uint64_t with_file = 0;
-      for (const HotSpot& row : spots->rows) {
-        with_file += found.contains(file_name(row.name)) ? row.self : 0;
-      }
-      outlook.share = static_cast<double>(with_file) / static_cast<double>(spots->value);
-    }
+    outlook.share = share_in(reader, found);
   }
   return outlook;
 }

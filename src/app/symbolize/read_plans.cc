@@ -1,28 +1,234 @@
 #include "app/symbolize/read_plans.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/symbolize/caller_check.h"
-#include "app/symbolize/windows_plans.h"
+#include "app/symbolize/image_names.h"
 #include "io/byte_source.h"
+#include "io/system_file.h"
+#include "stackpack/model.h"
 #include "symbolize/elf_names.h"
+#include "symbolize/linked_names.h"
+#include "symbolize/pdb/pdb_reader.h"
 #include "symbolize/split_files.h"
+#include "symbolize/symbol_files.h"
+#include "symbolize/windows/pe_image.h"
+#include "symbolize/windows/ready_to_run.h"
+#include "symbolize/windows/symbol_store.h"
 #include "symbolize/xz_stream.h"
 
 namespace stackpack::app {
 
 namespace {
 
-using symbolize::FoundFiles;
+// How the names of an image are read that has a PDB's GUID and age: by that PDB, from a symbol
+// store or a folder of `places`, or beside the image below the root; else by the exported
+// functions of the image itself, if it is there and names that PDB.
+ReadPlan plan_windows_image(const Module& module, const symbolize::SymbolPlaces& places);
+
 using symbolize::NameCollector;
-using symbolize::SearchEnd;
+using symbolize::PdbIdentity;
+using symbolize::StoredFiles;
 using symbolize::SymbolPlaces;
 using symbolize::SymbolRequest;
+
+// `C:\Windows\x.dll` as a path below a root.
+std::string path_below_root(std::string_view path) {
+  if (path.size() > 1 && path[1] == ':') {
+    path.remove_prefix(2);
+  }
+  std::string text(path);
+  std::replace(text.begin(), text.end(), '\\', '/');
+  return text.starts_with('/') ? text : "/" + text;
+}
+
+// Where a file may be: below a root, or on its own.
+struct FilePlace {
+  std::string root;
+  std::string path;
+};
+
+std::optional<PdbIdentity> identity_of(const Module& module) {
+  PdbIdentity identity;
+  if (module.build_id.size() != identity.guid.size() + sizeof(identity.age)) {
+    return std::nullopt;
+  }
+  std::copy_n(module.build_id.begin(), identity.guid.size(), identity.guid.begin());
+  for (std::size_t i = 0; i < sizeof(identity.age); ++i) {
+    identity.age |= std::uint32_t{module.build_id[identity.guid.size() + i]} << (8 * i);
+  }
+  return identity;
+}
+
+Status name_by_pdb(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
+  const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(source);
+  if (!pdb) {
+    return pdb.error();
+  }
+  const Result<symbolize::PdbDamage> damage = pdb->name(request, names);
+  if (!damage) {
+    return damage.error();
+  }
+  names.losses().damaged_parts += damage->modules + damage->tables;
+  return {};
+}
+
+Status name_by_exports(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
+  const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
+  names.losses().functions_there = 1;  // else it would not have been taken
+  return image ? symbolize::read_pe_exports(source, *image, request, names) : image.error();
+}
+
+Status name_by_methods(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
+  const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
+  names.losses().functions_there = 1;  // else it would not have been taken
+  return image ? symbolize::read_precompiled_methods(source, *image, request, names)
+               : image.error();
+}
+
+using ReadNames = Status (*)(io::ByteSource&, const SymbolRequest&, NameCollector&);
+
+// Makes the plan one that reads the file, whose names are as linked.
+void read_file(ReadPlan& plan, const FilePlace& place, io::RootedFile file, ReadNames read) {
+  plan.found = place.root + place.path;
+  plan.bytes = file.bytes;
+  plan.files.push_back(std::move(file.descriptor));
+  plan.read = [descriptor = plan.files.front().get(), read](const SymbolRequest& request,
+                                                            NameCollector& names) {
+    const auto source = io::source_of_descriptor(descriptor);
+    NameCollector linked;
+    if (const Status done = read(*source, request, linked); !done) {
+      return done;
+    }
+    names.losses() = linked.losses();
+    symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
+    return Status();
+  };
+}
+
+class WindowsSearch {
+ public:
+  WindowsSearch(const Module& module, const PdbIdentity& wanted, const SymbolPlaces& places)
+      : module_(module), wanted_(wanted), places_(places) {}
+
+  ReadPlan run() {
+    plan_.reason = "no PDB";
+    if (find_pdb()) {
+      plan_.reason.clear();
+    } else if (find_image()) {
+      plan_.reason += "; " + what_of_image_ + " only";
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool find_pdb() {
+    const std::string_view name = symbolize::stored_name(module_.debug_name);
+    if (name.empty()) {
+      return false;
+    }
+    for (const std::string& directory : places_.directories) {
+      const StoredFiles stored =
+          symbolize::SymbolStore(directory).find(name, symbolize::pdb_store_id(wanted_));
+      if (!stored.unread.empty()) {
+        plan_.reason = stored.unread.ends_with('_')
+                           ? "its PDB is compressed: expand the .pd_ file first"
+                           : "file.ptr says that its PDB is elsewhere";
+      }
+      if (std::any_of(stored.paths.begin(), stored.paths.end(), [this](const std::string& path) {
+            return take_pdb({"", path});
+          })) {
+        return true;
+      }
+    }
+    const std::string image = path_below_root(module_.path);
+    return places_.has_root &&
+           take_pdb({places_.root, image.substr(0, image.rfind('/') + 1) + std::string(name)});
+  }
+
+  bool take_pdb(const FilePlace& place) {
+    Result<io::RootedFile> file = io::open_rooted_file(place.root, place.path);
+    if (!file) {
+      return false;
+    }
+    const auto source = io::source_of_descriptor(file->descriptor.get());
+    const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(*source);
+    if (!pdb || !pdb->fits(wanted_)) {
+      plan_.reason =
+          pdb ? "the PDB there is of another build" : "the PDB there is none that is read";
+      return false;
+    }
+    read_file(plan_, place, std::move(*file), &name_by_pdb);
+    return true;
+  }
+
+  bool find_image() {
+    const std::string_view name = symbolize::stored_name(module_.path);
+    if (name.empty()) {
+      return false;
+    }
+    for (const std::string& directory : places_.directories) {
+      const std::vector<std::string> paths = symbolize::SymbolStore(directory).find_all(name);
+      if (std::any_of(paths.begin(), paths.end(), [this](const std::string& path) {
+            return take_image({"", path});
+          })) {
+        return true;
+      }
+    }
+    return places_.has_root && take_image({places_.root, path_below_root(module_.path)});
+  }
+
+  bool take_image(const FilePlace& place) {
+    Result<io::RootedFile> file = io::open_rooted_file(place.root, place.path);
+    if (!file) {
+      return false;
+    }
+    const auto source = io::source_of_descriptor(file->descriptor.get());
+    const Result<symbolize::PeImage> image = symbolize::read_pe_image(*source);
+    const bool same = image && std::any_of(image->pdbs.begin(), image->pdbs.end(),
+                                           [this](const symbolize::PdbReference& pdb) {
+                                             return pdb.identity == wanted_;
+                                           });
+    if (same && symbolize::has_precompiled_methods(*source, *image)) {
+      what_of_image_ = "methods that were compiled ahead";
+      read_file(plan_, place, std::move(*file), &name_by_methods);
+      return true;
+    }
+    if (!same || !symbolize::has_export_ends(*image)) {
+      return false;
+    }
+    what_of_image_ = "exported functions";
+    read_file(plan_, place, std::move(*file), &name_by_exports);
+    return true;
+  }
+
+  const Module& module_;
+  PdbIdentity wanted_;
+  const SymbolPlaces& places_;
+  ReadPlan plan_;
+  std::string what_of_image_;  // that it names, without its PDB
+};
+
+ReadPlan plan_windows_image(const Module& module, const SymbolPlaces& places) {
+  const std::optional<PdbIdentity> wanted = identity_of(module);
+  if (!wanted) {
+    ReadPlan plan;
+    plan.reason = "no PDB";
+    return plan;
+  }
+  return WindowsSearch(module, *wanted, places).run();
+}
+
+using symbolize::FoundFiles;
+using symbolize::SearchEnd;
 
 // The parts of a plan that all ELF files have; `elf` are the files as the reader gets them.
 ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFiles& elf) {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/convert/code_rows.h"
 #include "app/convert/fingerprint.h"
-#include "app/convert/name_rows.h"
 #include "bytes/byte_cursor.h"
+#include "bytes/byte_text.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
-#include "bytes/hex.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "spk/format/column_codec.h"

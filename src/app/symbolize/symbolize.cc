@@ -12,10 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "app/listing/listed_build_id.h"
+#include "app/listing/listed_texts.h"
 #include "app/symbolize/added_names.h"
 #include "app/symbolize/asked_addresses.h"
-#include "app/symbolize/entry_names.h"
 #include "app/symbolize/image_names.h"
 #include "app/symbolize/machine_sources.h"
 #include "app/symbolize/map_plans.h"
@@ -144,10 +143,9 @@ class Run {
     // Names say which frames were interrupted, and so which addresses are to be named.
     if (auto entries = names_with_entries(*old, first_rows, asked_owners(), answers_)) {
       asked = asked_addresses(**reader, kernel_list_.with_modules, std::move(entries));
-      if (!asked) {
-        return asked.error();
-      }
-      if (const Status answered = ask_again(*asked, *modules, *metadata); !answered) {
+      const Status answered =
+          asked ? ask_again(*asked, *modules, *metadata) : Status(asked.error());
+      if (!answered) {
         return answered.error();
       }
     }

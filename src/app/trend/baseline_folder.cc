@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "bytes/hash_stream.h"
+#include "bytes/hash.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "io/output_file.h"

@@ -19,7 +19,7 @@
 #include "core/sort_rows.h"
 #include "core/string_table.h"
 #include "core/task_line.h"
-#include "diff/discoveries.h"
+#include "diff/significance.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::app {

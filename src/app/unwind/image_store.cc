@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
-#include "io/running_vdso.h"
+#include "io/memory_file.h"
 #include "unwind/call_site.h"
 #include "unwind/elf_layout.h"
 

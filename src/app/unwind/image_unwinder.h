@@ -5,17 +5,46 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "app/unwind/address_spaces.h"
 #include "app/unwind/image_store.h"
 #include "capture/dump_unwinder.h"
 #include "capture/module_map.h"
+#include "stackpack/model.h"
 #include "symbolize/symbol_files.h"
 #include "unwind/stack_walk.h"
 
 namespace stackpack::app {
+
+/// Numbers the times during which the addresses of a process mean the same: a new number begins
+/// where the process begins (a pid is used again, or exec), and where an image is mapped or
+/// unmapped. What a forked process has from its parent is fixed at the fork.
+class AddressSpaces {
+ public:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  AddressSpaces(std::span<const Process> processes, std::span<const Module> modules);
+
+  /// The number of the address space of `pid` at `time_ns`; kNone: nothing is known of the process.
+  [[nodiscard]] std::uint32_t find(std::uint32_t pid, std::uint64_t time_ns);
+
+ private:
+  // The last answer, of some processes.
+  struct Recent {
+    std::uint32_t pid = ~std::uint32_t{0};
+    std::uint32_t space = kNone;
+    std::uint64_t from_ns = 1;
+    std::uint64_t until_ns = 0;
+  };
+  static constexpr std::size_t kRecent = 256;
+
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> boundaries_;  // pid, first time
+  std::array<Recent, kRecent> recent_;
+};
 
 /// Unwinds dumps by the unwind tables of the files on this machine.
 ///

@@ -140,26 +140,28 @@ CommandDefinitions::Extra help_of_top() {
           std::string(kPatterns)};
 }
 
+// What a row of `top` may be.
+constexpr std::array kGrains = {
+    Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
+    Choice{"module", static_cast<int>(app::HotSpotKind::kModule)},
+    Choice{"line", static_cast<int>(app::HotSpotKind::kLine)},
+    Choice{"file", static_cast<int>(app::HotSpotKind::kFile)},
+    Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
+    Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
+    Choice{"comm", static_cast<int>(app::HotSpotKind::kComm)},
+    Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
+    Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
+    Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
+    Choice{"type", static_cast<int>(app::HotSpotKind::kType)},
+    Choice{"waker", static_cast<int>(app::HotSpotKind::kWaker)},
+    Choice{"reason", static_cast<int>(app::HotSpotKind::kReason)},
+    Choice{"cgroup", static_cast<int>(app::HotSpotKind::kControlGroup)},
+    Choice{"package", static_cast<int>(app::HotSpotKind::kPackage)},
+};
+
 }  // namespace
 
 void CommandDefinitions::define_top() {
-  static constexpr std::array kGrains = {
-      Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
-      Choice{"module", static_cast<int>(app::HotSpotKind::kModule)},
-      Choice{"line", static_cast<int>(app::HotSpotKind::kLine)},
-      Choice{"file", static_cast<int>(app::HotSpotKind::kFile)},
-      Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
-      Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
-      Choice{"comm", static_cast<int>(app::HotSpotKind::kComm)},
-      Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
-      Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
-      Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
-      Choice{"type", static_cast<int>(app::HotSpotKind::kType)},
-      Choice{"waker", static_cast<int>(app::HotSpotKind::kWaker)},
-      Choice{"reason", static_cast<int>(app::HotSpotKind::kReason)},
-      Choice{"cgroup", static_cast<int>(app::HotSpotKind::kControlGroup)},
-      Choice{"package", static_cast<int>(app::HotSpotKind::kPackage)},
-  };
   CommandRow& sub =
       command("top", "show which functions the samples are in", Command::kTop, help_of_top());
   ReportArguments& arguments = invocation.report;

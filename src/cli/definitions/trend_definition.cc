@@ -80,6 +80,22 @@ CommandDefinitions::Extra help_of_trend() {
           "docs/ci.md has the method, and how soon it finds what grows slowly."};
 }
 
+void define_forms(CommandRow& sub, TrendArguments& arguments) {
+  sub.add_flag_callback(
+         "--json", [&arguments] { arguments.form = TrendForm::kJson; }, "a JSON object")
+      ->group(kReports);
+  sub.add_flag_callback(
+         "--html", [&arguments] { arguments.form = TrendForm::kHtml; },
+         "a page with a curve for each row, into the file of -o")
+      ->group(kReports);
+  sub.add_option("-o,--output", arguments.output,
+                 "of --html: write this file; '-' is standard output")
+      ->type_name("FILE")
+      ->group(kOutputs);
+  sub.add_flag("--force", arguments.force, "of --html: replace an existing output")
+      ->group(kOutputs);
+}
+
 }  // namespace
 
 void CommandDefinitions::define_trend() {
@@ -118,19 +134,7 @@ void CommandDefinitions::define_trend() {
       ->default_str("30, of --json all")
       ->group(kForm);
   add_filters(sub, options.compared.filter);
-  sub.add_flag_callback(
-         "--json", [&arguments] { arguments.form = TrendForm::kJson; }, "a JSON object")
-      ->group(kReports);
-  sub.add_flag_callback(
-         "--html", [&arguments] { arguments.form = TrendForm::kHtml; },
-         "a page with a curve for each row, into the file of -o")
-      ->group(kReports);
-  sub.add_option("-o,--output", arguments.output,
-                 "of --html: write this file; '-' is standard output")
-      ->type_name("FILE")
-      ->group(kOutputs);
-  sub.add_flag("--force", arguments.force, "of --html: replace an existing output")
-      ->group(kOutputs);
+  define_forms(sub, arguments);
   sub.on_begin([&options] { options.compared.unit = DiffUnit::kRun; });
 }
 

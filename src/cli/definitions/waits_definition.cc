@@ -37,6 +37,31 @@ CommandDefinitions::Extra help_of_waits() {
       "that are given must hold."};
 }
 
+// `path`: the option beside which most of them say nothing.
+void define_filters(CommandRow& sub, OptionRow* path, WaitsArguments& arguments) {
+  app::WaitFilter& filter = arguments.filter;
+  add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
+  add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters)->excludes(path);
+  add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)
+      ->group(kFilters)
+      ->excludes(path);
+  sub.add_option("--state", filter.states,
+                 "intervals of this state (blocked, woken, ...) or reason (S, D, WrQueue/u, ...); "
+                 "with --list, runs after such a wait")
+      ->type_name("STATE")
+      ->one_at_a_time()
+      ->group(kFilters)
+      ->excludes(path);
+  add_length(sub, "intervals that last at least this long; with --list, runs after such a wait",
+             filter.longer_than_ns)
+      ->group(kFilters)
+      ->excludes(path);
+  sub.add_flag("--idle-pools", arguments.idle_pools, "with threads that wait for work")
+      ->group(kFilters)
+      ->excludes(path);
+  add_times(sub, filter.from, filter.to);
+}
+
 }  // namespace
 
 void CommandDefinitions::define_waits() {
@@ -44,7 +69,6 @@ void CommandDefinitions::define_waits() {
   CommandRow& sub = command("waits", "show how long threads ran and waited, and what for",
                             Command::kWaits, help_of_waits());
   WaitsArguments& arguments = invocation.waits;
-  app::WaitFilter& filter = arguments.filter;
   sub.add_option("file", arguments.file,
                  "a .spk file, or a capture; without one, perf.data of the current folder")
       ->type_name("FILE");
@@ -68,26 +92,7 @@ void CommandDefinitions::define_waits() {
              [&arguments](int value) { arguments.by_thread = value != 0; })
       ->group(kForm)
       ->excludes(list);
-  add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
-  add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters)->excludes(path);
-  add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)
-      ->group(kFilters)
-      ->excludes(path);
-  sub.add_option("--state", filter.states,
-                 "intervals of this state (blocked, woken, ...) or reason (S, D, WrQueue/u, ...); "
-                 "with --list, runs after such a wait")
-      ->type_name("STATE")
-      ->one_at_a_time()
-      ->group(kFilters)
-      ->excludes(path);
-  add_length(sub, "intervals that last at least this long; with --list, runs after such a wait",
-             filter.longer_than_ns)
-      ->group(kFilters)
-      ->excludes(path);
-  sub.add_flag("--idle-pools", arguments.idle_pools, "with threads that wait for work")
-      ->group(kFilters)
-      ->excludes(path);
-  add_times(sub, filter.from, filter.to);
+  define_filters(sub, path, arguments);
   sub.add_flag("--json", arguments.json, "JSON: an object, with --list an array")->group(kReports);
   add_capture_reading(sub, arguments.capture);
 }

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "app/mcp/message_lines.h"
+#include "app/mcp/rpc_message.h"
 #include "app/versions.h"
 #include "cli/json_text.h"
 #include "core/guard.h"

@@ -17,8 +17,8 @@
 #include "cli/diff_report.h"
 #include "cli/json_text.h"
 #include "cli/mcp/summary_text.h"
-#include "cli/nearest_names.h"
 #include "cli/shown_capture.h"
+#include "cli/suggestion.h"
 #include "cli/wait_table.h"
 
 namespace stackpack::cli {

@@ -11,8 +11,8 @@
 #include "app/analysis/hot_spots.h"
 #include "app/listing/capture_facts.h"
 #include "cli/json_text.h"
-#include "cli/shell_word.h"
 #include "cli/statistics_json.h"
+#include "cli/text_escape.h"
 #include "core/sort_rows.h"
 #include "stackpack/names.h"
 

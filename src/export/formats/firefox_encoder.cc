@@ -13,7 +13,6 @@
 #include "export/formats/firefox_tables.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
-#include "export/lanes/lane_timeline.h"
 #include "export/output/json_output.h"
 
 namespace stackpack::exporting {

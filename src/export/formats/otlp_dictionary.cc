@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "export/formats/otlp_fields.h"
-#include "export/formats/otlp_value.h"
 #include "query/naming/build_id_text.h"
 #include "stackpack/names.h"
 #include <protozero/pbf_writer.hpp>

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "export/formats/otlp_fields.h"
-#include "export/formats/otlp_value.h"
 
 namespace stackpack::exporting {
 

@@ -7,7 +7,6 @@
 #include "core/saturating.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
-#include "export/lanes/lane_timeline.h"
 #include "export/output/json_output.h"
 
 namespace stackpack::exporting {

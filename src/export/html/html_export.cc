@@ -7,7 +7,6 @@
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"
-#include "export/html/page_report.h"
 #include "export/html/page_timeline.h"
 #include "export/html/page_tree.h"
 #include "export/html/sample_survey.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,9 +12,7 @@
 #include <vector>
 
 #include "core/number_table.h"
-#include "export/html/lane_ticks.h"
 #include "export/html/page_content.h"
-#include "export/html/page_lanes.h"
 #include "export/html/page_tree.h"
 #include "export/job/export_job.h"
 #include "query/naming/stack_resolver.h"
@@ -23,6 +22,30 @@
 #include "stackpack/waits.h"
 
 namespace stackpack::exporting {
+
+// The clock of a page's intervals.
+
+/// Chooses the finest tick with which the lengths of intervals fit a page: times are most of what
+/// intervals take.
+class LaneTicks {
+ public:
+  /// The bits that all lengths may take together.
+  static constexpr std::uint64_t kMostBits = std::uint64_t{10} << 20;
+
+  void add(std::uint64_t length_ns);
+  /// `span_ns`: of the recording, which has less than 2^31 ticks. 1, 2 or 5 times a power of ten.
+  [[nodiscard]] std::uint64_t choose(std::uint64_t span_ns) const;
+
+ private:
+  [[nodiscard]] double bits_at(std::uint64_t tick_ns) const;
+
+  std::array<std::uint64_t, 65> lengths_{};  // by how many bits they have
+};
+
+/// The number of a time in ticks, to the nearest one.
+constexpr std::uint64_t ticks_of(std::uint64_t ns, std::uint64_t tick_ns) {
+  return ns / tick_ns + (ns % tick_ns >= tick_ns - tick_ns / 2 ? 1 : 0);
+}
 
 /// Numbers of keys, those that occur most often first.
 class RankedKeys {

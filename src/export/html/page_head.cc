@@ -4,30 +4,14 @@
 #include <string_view>
 #include <variant>
 
-#include <rapidjson/writer.h>
-
 #include "bytes/utf8.h"
+#include "core/rapid_json.h"
 #include "core/saturating.h"
-#include "core/throwing_allocator.h"
 #include "stackpack/model.h"
 
 namespace stackpack::exporting {
 
 namespace {
-
-/// Where RapidJSON's streaming writer writes to.
-class TextStream {
- public:
-  using Ch = char;
-  explicit TextStream(std::string& text) : text_(text) {}
-  // NOLINTBEGIN(readability-identifier-naming): names which RapidJSON asks for
-  void Put(Ch c) { text_.push_back(c); }
-  void Flush() {}
-  // NOLINTEND(readability-identifier-naming)
-
- private:
-  std::string& text_;
-};
 
 class HeadWriter {
  public:
@@ -291,9 +275,8 @@ class HeadWriter {
   }
 
   const PageContent& content_;
-  TextStream stream_;
-  rapidjson::Writer<TextStream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>
-      json_;
+  core::JsonTextStream stream_;
+  core::JsonWriter<core::JsonTextStream> json_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 
 namespace stackpack::exporting {
 

@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <rapidjson/writer.h>
-
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 #include "export/output/export_output.h"
 
 namespace stackpack::exporting {
@@ -24,8 +22,7 @@ class JsonStream {
   ExportOutput& out_;
 };
 
-using JsonWriter =
-    rapidjson::Writer<JsonStream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>;
+using JsonWriter = core::JsonWriter<JsonStream>;
 
 inline void write_key(JsonWriter& json, std::string_view key) {
   json.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));

@@ -5,11 +5,18 @@
 
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
+#include "capture/source_format.h"
+#include "capture/system_recorder.h"
 #include "formats/etl/etl_read_options.h"
+#include "formats/etl/trace_summary.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
 namespace stackpack::etl {
+
+/// Keeps the totals of a trace as metadata, so that they can be compared with other readers of the
+/// same trace: keys "etl.total.NAME", and "etl.event.KIND" for the number of events by kind.
+void keep_trace_totals(const TraceSummary& summary, capture::SystemRecorder& system);
 
 /// The most traces that are read together.
 inline constexpr std::size_t kMostTraces = 64;
@@ -36,5 +43,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
 ///         kLimit for more than kMostTraces.
 Result<capture::ByteAccount> read_session(std::span<io::ByteSource* const> inputs,
                                           capture::CallstackSink& sink, const ReadOptions& options);
+
+/// This format, for the registry of all.
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::etl

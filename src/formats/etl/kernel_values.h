@@ -37,7 +37,7 @@
 #include "capture/value_recorder.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
-#include "formats/etl/event/event_place.h"
+#include "formats/etl/event/events_not_kept.h"
 
 namespace stackpack::etl {
 

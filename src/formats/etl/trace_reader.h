@@ -14,7 +14,6 @@
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
-#include "formats/etl/event/event_place.h"
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/event/events_not_kept.h"
 #include "formats/etl/event_rows.h"

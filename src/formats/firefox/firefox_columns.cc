@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include <rapidjson/reader.h>
-
 #include "capture/json_stream.h"
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 
 namespace stackpack::firefox {
 
@@ -24,7 +22,7 @@ constexpr std::string_view kTables[] = {
 
 // Takes what RapidJSON reads. The path is the keys that lead to a value; elements of arrays add
 // nothing to it.
-class ColumnReader {
+class ColumnReader : public capture::JsonScalars<ColumnReader> {
  public:
   using Ch = char;
 
@@ -37,17 +35,6 @@ class ColumnReader {
   // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
   bool Null() { return number(-1); }
   static bool Bool(bool /*value*/) { return true; }
-  bool Int(int value) { return number(value); }
-  bool Uint(unsigned value) { return number(value); }
-  bool Int64(std::int64_t value) { return number(static_cast<double>(value)); }
-  bool Uint64(std::uint64_t value) { return number(static_cast<double>(value)); }
-  bool Double(double value) { return number(value); }
-  static bool RawNumber(const char* /*text*/, rapidjson::SizeType /*size*/, bool /*copy*/) {
-    return false;
-  }
-  bool String(const char* data, rapidjson::SizeType size, bool /*copy*/) {
-    return text({data, size});
-  }
   bool Key(const char* data, rapidjson::SizeType size, bool /*copy*/) {
     path_.resize(bases_.back());
     if (!path_.empty()) {
@@ -72,6 +59,8 @@ class ColumnReader {
   // NOLINTEND(readability-identifier-naming)
 
  private:
+  friend capture::JsonScalars<ColumnReader>;
+
   bool begin() {
     bases_.push_back(path_.size());
     if (control_.stop_requested()) {
@@ -194,7 +183,7 @@ Result<FileColumns> read_columns(io::ByteSource& source, const capture::ReadCont
   FileColumns file;
   capture::JsonStream stream(source);
   ColumnReader columns(file, stream, control, max_bytes);
-  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+  core::JsonReader reader;
   const rapidjson::ParseResult result =
       reader.Parse<rapidjson::kParseIterativeFlag>(stream, columns);
   if (!stream.status() || !columns.status()) {

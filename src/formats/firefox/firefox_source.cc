@@ -194,10 +194,8 @@ class ProfileReader {
     return known->second;
   }
 
-  Status read_thread(const ThreadColumns& thread, std::uint32_t place) {
-    if (thread.stack.empty()) {
-      return {};
-    }
+  // What all samples of a thread have in common; says what it is called.
+  Sample sample_of(const ThreadColumns& thread, std::uint32_t place) {
     Sample sample;
     std::string_view name = thread.name;
     sample.event = event_of(thread, name);
@@ -208,6 +206,14 @@ class ProfileReader {
     if (!thread.process_name.empty()) {
       sink_.system().process_named(sample.pid, kUnknownTime, thread.process_name, false);
     }
+    return sample;
+  }
+
+  Status read_thread(const ThreadColumns& thread, std::uint32_t place) {
+    if (thread.stack.empty()) {
+      return {};
+    }
+    Sample sample = sample_of(thread, place);
     const double scale = thread.weight_type == "tracing-ms" ? kNsPerMs : 1;
     const std::uint64_t start = whole(file_.start_ms * kNsPerMs);
     double time = 0;
@@ -287,5 +293,15 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   account.parsed = *total;
   return account;
 }
+
+constinit const capture::SourceFormat source_format = {
+    .name = "firefox",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_firefox,
+    .streams = capture::never_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
 
 }  // namespace stackpack::firefox

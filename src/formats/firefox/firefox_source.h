@@ -7,6 +7,7 @@
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
+#include "capture/source_format.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -38,5 +39,8 @@ struct ReadOptions {
 ///         is passed, when the sink fails, or when reading fails.
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options);
+
+/// This format, for the registry of all.
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::firefox

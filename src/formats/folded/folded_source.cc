@@ -193,4 +193,14 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   return FoldedReader(source, sink, options).run();
 }
 
+constinit const capture::SourceFormat source_format = {
+    .name = "folded",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_folded,
+    .streams = capture::always_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
 }  // namespace stackpack::folded

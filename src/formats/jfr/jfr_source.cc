@@ -270,4 +270,16 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   return RecordingReader(source, *total, sink, options).run();
 }
 
+constinit const capture::SourceFormat source_format = {
+    .name = "jfr",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_jfr,
+    .streams = capture::never_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .has_magic = true,
+    .ending = ".jfr",
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
 }  // namespace stackpack::jfr

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "bytes/utf8.h"
 #include "bytes/wide_text.h"
 #include "formats/nettrace/varints.h"

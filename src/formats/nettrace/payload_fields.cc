@@ -121,29 +121,38 @@ class SchemaReader {
     return in.ok();
   }
 
-  void scalar(std::uint32_t code, PayloadField& field) {
-    const auto is = [&field](PayloadType type, std::uint8_t size) {
-      field.type = type;
-      field.size = size;
-    };
+  // False: `code` is of no number with a size.
+  static bool number(std::uint32_t code, PayloadField& field) {
     constexpr std::uint32_t kSByte = 5;
     constexpr std::uint32_t kUInt64 = 12;
     constexpr std::uint32_t kSingle = 13;
     constexpr std::uint32_t kDouble = 14;
-    if (code >= kSByte && code <= kUInt64) {  // signed and unsigned take turns
-      const auto size = static_cast<std::uint8_t>(1U << ((code - kSByte) / 2));
-      is((code - kSByte) % 2 == 0 ? PayloadType::kSigned : PayloadType::kUnsigned, size);
+    if (code < kSByte || code > kDouble) {
+      return false;
+    }
+    if (code <= kUInt64) {  // signed and unsigned take turns
+      field.type = (code - kSByte) % 2 == 0 ? PayloadType::kSigned : PayloadType::kUnsigned;
+      field.size = static_cast<std::uint8_t>(1U << ((code - kSByte) / 2));
+      return true;
+    }
+    field.type = PayloadType::kReal;
+    field.size = code == kSingle ? 4 : 8;
+    return true;
+  }
+
+  void scalar(std::uint32_t code, PayloadField& field) {
+    if (number(code, field)) {
       return;
     }
+    const auto is = [&field](PayloadType type, std::uint8_t size) {
+      field.type = type;
+      field.size = size;
+    };
     switch (code) {
       case kBoolean:
         return is(PayloadType::kBool, 4);
       case kChar:
         return is(PayloadType::kChar16, 2);
-      case kSingle:
-        return is(PayloadType::kReal, 4);
-      case kDouble:
-        return is(PayloadType::kReal, 8);
       case kDateTime:
         return newest_ ? is(PayloadType::kSystemTime, 16) : is(PayloadType::kFileTime, 8);
       case kGuid:

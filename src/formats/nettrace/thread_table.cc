@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "bytes/utf8.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/nettrace/varints.h"

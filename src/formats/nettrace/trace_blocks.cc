@@ -368,6 +368,20 @@ Result<bool> BlockReader::object_content(Block& block) {
   return read_content(size, block);
 }
 
+// Bytes of the rows that are there as a whole. `size`: that of the last one, whole or not.
+std::size_t BlockReader::pass_whole_rows(bytes::ByteCursor& in, std::uint64_t& size) {
+  std::size_t whole = 0;
+  while (in.remaining() >= sizeof(std::uint32_t)) {
+    size = std::uint64_t{in.read<std::uint32_t>()} + sizeof(std::uint32_t);
+    if (size < kRowHeadBytes || size - sizeof(std::uint32_t) > in.remaining()) {
+      break;
+    }
+    in.skip(size - sizeof(std::uint32_t));
+    whole = in.position();
+  }
+  return whole;
+}
+
 // Rows of events that follow each other without a block. A block is made of those in the window.
 Result<bool> BlockReader::next_rows(Block& block) {
   parsed_up_to_here();
@@ -381,16 +395,8 @@ Result<bool> BlockReader::next_rows(Block& block) {
       return window.error();
     }
     bytes::ByteCursor in(*window, reader_.offset());
-    std::size_t whole = 0;
     std::uint64_t size = 0;
-    while (in.remaining() >= sizeof(std::uint32_t)) {
-      size = std::uint64_t{in.read<std::uint32_t>()} + sizeof(std::uint32_t);
-      if (size < kRowHeadBytes || size - sizeof(std::uint32_t) > in.remaining()) {
-        break;
-      }
-      in.skip(size - sizeof(std::uint32_t));
-      whole = in.position();
-    }
+    const std::size_t whole = pass_whole_rows(in, size);
     if (whole != 0) {
       block.content = window->first(whole);
       in_content_ = whole;

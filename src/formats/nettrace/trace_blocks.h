@@ -72,6 +72,7 @@ class BlockReader {
   Result<TraceHeader> open_object();
   Result<bool> next_object(Block& block);
   Result<bool> next_block(Block& block);
+  static std::size_t pass_whole_rows(bytes::ByteCursor& in, std::uint64_t& size);
   Result<bool> next_rows(Block& block);
   Result<bool> object_content(Block& block);
   Result<bool> read_content(std::uint64_t size, Block& block);

@@ -6,7 +6,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "bytes/wide_text.h"
-#include "capture/payload_sink.h"
+#include "capture/payload_schema.h"
 #include "capture/wait_facts.h"
 #include "formats/dotnet/method_payload.h"
 #include "formats/nettrace/nettrace_losses.h"

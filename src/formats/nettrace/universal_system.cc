@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "bytes/utf8.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/nettrace/varints.h"

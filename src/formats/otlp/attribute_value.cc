@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/message_walk.h"
 

@@ -9,10 +9,8 @@
 #include <system_error>
 #include <vector>
 
-#include <rapidjson/reader.h>
-
 #include "capture/json_stream.h"
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/protobuf/code_entries.h"
 #include <protozero/pbf_writer.hpp>
@@ -336,7 +334,7 @@ Result<std::string> message_of_json(io::ByteSource& source, std::uint64_t max_by
   }
   capture::JsonStream stream(source);
   Transcoder transcoder;
-  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+  core::JsonReader reader;
   const rapidjson::ParseResult result =
       reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(
           stream, transcoder);

@@ -10,7 +10,6 @@
 
 #include "capture/callstack_sink.h"
 #include "formats/otlp/field_plan.h"
-#include "formats/otlp/field_walk.h"
 #include "formats/otlp/message_walk.h"
 #include "formats/otlp/name_times.h"
 #include "formats/otlp/otlp_read_options.h"

@@ -186,4 +186,14 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   return account;
 }
 
+constinit const capture::SourceFormat source_format = {
+    .name = "otlp",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_otlp,
+    .streams = capture::never_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
 }  // namespace stackpack::otlp

@@ -6,6 +6,7 @@
 
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
+#include "capture/source_format.h"
 #include "formats/otlp/otlp_read_options.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
@@ -37,5 +38,8 @@ bool looks_like_otlp(std::span<const std::byte> head);
 ///         when the sink fails, or when reading fails.
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options);
+
+/// This format, for the registry of all.
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::otlp

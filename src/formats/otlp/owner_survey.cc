@@ -1,8 +1,8 @@
 #include "formats/otlp/owner_survey.h"
 
 #include "bytes/byte_text.h"
-#include "formats/otlp/field_walk.h"
 #include "formats/otlp/message_fields.h"
+#include "formats/otlp/message_walk.h"
 #include <protozero/exception.hpp>
 
 namespace stackpack::otlp {

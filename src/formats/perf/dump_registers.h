@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "capture/dump_unwinder.h"
-#include "formats/perf/user_stack_dump.h"
+#include "formats/perf/sample.h"
 
 namespace stackpack::perf {
 

@@ -4,6 +4,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/dump_unwinder.h"
 #include "capture/read_control.h"
+#include "capture/source_format.h"
 #include "formats/perf/perf_input.h"
 #include "stackpack/result.h"
 
@@ -22,5 +23,8 @@ struct ReadOptions {
 ///         usable attribute), when the sink fails, or when reading fails.
 Result<capture::ByteAccount> read_capture(Input& input, capture::CallstackSink& sink,
                                           const ReadOptions& options);
+
+/// This format, for the registry of all.
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::perf

@@ -11,6 +11,18 @@
 
 namespace stackpack::perf {
 
+// Records of tools that say nothing here.
+Status RecordConverter::pass_unused(const Record& record) {
+  if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
+    context_.reject(record, skip::kUnknownRecordTypes);
+  } else if (!fits_tool_record(record.type, record.payload)) {
+    context_.reject(record, skip::kBadRecords);
+  } else {
+    pass_tool_record(record);
+  }
+  return {};
+}
+
 Status RecordConverter::convert_other(const Record& record) {
   // Of most of the perf tool's records the size is not known from their content.
   if (is_known_tool_record(record.type) && probe_.hides_samples(record.payload)) {
@@ -42,17 +54,7 @@ Status RecordConverter::convert_other(const Record& record) {
       understood = convert_event_ids(record.payload, context_);
       break;
     default:
-      if (is_known_kernel_record(record.type)) {
-        return side_band_.convert(record);
-      }
-      if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
-        context_.reject(record, skip::kUnknownRecordTypes);
-      } else if (!fits_tool_record(record.type, record.payload)) {
-        context_.reject(record, skip::kBadRecords);
-      } else {
-        pass_tool_record(record);
-      }
-      return {};
+      return is_known_kernel_record(record.type) ? side_band_.convert(record) : pass_unused(record);
   }
   if (!understood) {
     context_.reject(record, skip::kBadRecords);

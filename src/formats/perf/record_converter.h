@@ -41,6 +41,7 @@ class RecordConverter {
 
  private:
   Status convert_other(const Record& record);
+  Status pass_unused(const Record& record);
   void pass_tool_record(const Record& record);
   bool convert_feature_record(const Record& record);
   bool convert_attribute(bytes::ByteCursor payload);

@@ -6,7 +6,7 @@
 
 #include "formats/perf/attr_table.h"
 #include "formats/perf/dump_registers.h"
-#include "formats/perf/kept_fields.h"
+#include "formats/perf/field_tallies.h"
 #include "formats/perf/offcpu_samples.h"
 #include "formats/perf/partial_record.h"
 #include "formats/perf/perf_losses.h"

@@ -28,6 +28,16 @@ std::uint32_t id_of(std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
+bool is_switch(RecordType type) {
+  return type == RecordType::kSwitch || type == RecordType::kSwitchCpuWide;
+}
+
+// What says at which time a processor was, besides switches.
+bool is_of_threads_or_losses(RecordType type) {
+  return type == RecordType::kLost || type == RecordType::kFork || type == RecordType::kComm ||
+         type == RecordType::kExit || type == RecordType::kLostSamples;
+}
+
 }  // namespace
 
 bool SwitchEvents::read_formats(bytes::ByteCursor tracing_data) {
@@ -125,20 +135,29 @@ std::uint64_t SwitchEvents::steady_time(Processor* known, std::uint64_t time) {
   return time;
 }
 
+SchedKind SwitchEvents::waking_of(Kind kind) {
+  return kind == Kind::kWaking   ? SchedKind::kWaking
+         : kind == Kind::kWakeup ? SchedKind::kWakeup
+                                 : SchedKind::kNewThread;
+}
+
+void SwitchEvents::see_time(Processor* known, std::uint64_t time) {
+  highest_ = std::max(highest_, time);
+  if (known != nullptr) {
+    known->last = std::max(known->last, time);
+  }
+}
+
 std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
                                                            const AttrTable::Row& row,
                                                            const SampleFields& fields,
                                                            std::uint64_t record_offset) {
   const Tracepoint& point = tracepoint(number, row.attr);
-  const Kind kind = point.kind;
   if (!row.layout.has(sample_bit::kTime)) {
     return std::nullopt;
   }
   Processor* const known = processor(fields.cpu);
-  if (known != nullptr) {
-    known->last = std::max(known->last, fields.time);
-  }
-  highest_ = std::max(highest_, fields.time);
+  see_time(known, fields.time);
   Found found;
   SchedRecord& record = found.record;
   record.order = order_++;
@@ -146,20 +165,16 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
   record.tid = fields.tid;
   record.time_ns = steady_time(known, fields.time);
   bool good = true;
-  switch (kind) {
+  switch (point.kind) {
     case Kind::kUnsorted:
     case Kind::kNoFormat:
       without_format_at_ = without_format_ == 0 ? record_offset : without_format_at_;
       ++without_format_;
       return std::nullopt;
     case Kind::kOther:
-      if (!uses_samples_ || has_records_ || facts_->system_wide.value_or(false) ||
-          static_cast<std::int32_t>(fields.tid) <= 0) {
-        return std::nullopt;
-      }
       record.kind = SchedKind::kSeen;
       found.has_stack = false;
-      return found;
+      return says_who_runs(fields) ? std::optional(found) : std::nullopt;
     case Kind::kOutStack:
       record.kind = SchedKind::kOutStack;
       return found;
@@ -171,9 +186,7 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
     case Kind::kWaking:
     case Kind::kWakeup:
     case Kind::kNewThread:
-      record.kind = kind == Kind::kWaking   ? SchedKind::kWaking
-                    : kind == Kind::kWakeup ? SchedKind::kWakeup
-                                            : SchedKind::kNewThread;
+      record.kind = waking_of(point.kind);
       good = fill_waking(point, fields, record);
       break;
   }
@@ -183,6 +196,12 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
     return std::nullopt;
   }
   return found;
+}
+
+// Whether a sample of another event shows that its thread runs: where nothing better does.
+bool SwitchEvents::says_who_runs(const SampleFields& fields) const {
+  return uses_samples_ && !has_records_ && !facts_->system_wide.value_or(false) &&
+         static_cast<std::int32_t>(fields.tid) > 0;
 }
 
 bool SwitchEvents::fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
@@ -215,12 +234,32 @@ bool SwitchEvents::fill_waking(const Tracepoint& tracepoint, const SampleFields&
   return true;
 }
 
+// Records that were lost until `time`.
+void SwitchEvents::fill_gap(const Processor* known, std::uint64_t time, SchedRecord& event) const {
+  event.kind = SchedKind::kGap;
+  event.order |= std::uint64_t{1} << 63;  // after what happened at the time where it begins
+  event.until_ns = time;
+  event.time_ns = known == nullptr ? rounds_[0] : known->last;
+  event.flags = event.time_ns == 0 && known != nullptr ? capture::kSchedFromStart : 0;
+}
+
+void SwitchEvents::fill_switch_record(const Record& record, SchedRecord& event) {
+  const bool out = (record.misc & kMiscSwitchOut) != 0;
+  has_records_ = true;
+  facts_->has_wide_records |= static_cast<RecordType>(record.type) == RecordType::kSwitchCpuWide;
+  event.kind = out ? SchedKind::kSwitchOut : SchedKind::kSwitchIn;
+  if (out) {
+    const bool preempted = (record.misc & kMiscSwitchOutPreempt) != 0;
+    event.flags = preempted ? capture::kSchedRunnable : 0;
+    event.reason = preempted ? facts_->reason("R+") : capture::WaitFacts::kUnknownReason;
+  }
+}
+
 Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
                                const RecordTrailer& trailer) {
   const auto type = static_cast<RecordType>(record.type);
-  const bool switches = type == RecordType::kSwitch || type == RecordType::kSwitchCpuWide;
-  if (!switches && type != RecordType::kLost && type != RecordType::kFork &&
-      type != RecordType::kComm && type != RecordType::kExit && type != RecordType::kLostSamples) {
+  const bool switches = is_switch(type);
+  if (!switches && !is_of_threads_or_losses(type)) {
     return {};
   }
   SchedRecord event;
@@ -229,31 +268,16 @@ Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
   const std::uint64_t time = trailer.time_ns == kUnknownTime ? 0 : trailer.time_ns;
   Processor* const known = processor(trailer.cpu);
   if (type == RecordType::kLost) {
-    event.kind = SchedKind::kGap;
-    event.order |= std::uint64_t{1} << 63;  // after what happened at the time where it begins
-    event.until_ns = time;
-    event.time_ns = known == nullptr ? rounds_[0] : known->last;
-    event.flags = event.time_ns == 0 && known != nullptr ? capture::kSchedFromStart : 0;
+    fill_gap(known, time, event);
     return trailer.time_ns == kUnknownTime ? Status() : sink_.add_sched(event, {}, {});
   }
   if (time != 0) {
-    highest_ = std::max(highest_, time);
-    if (known != nullptr) {
-      known->last = std::max(known->last, time);
-    }
+    see_time(known, time);
   }
   if (switches && time != 0) {
-    const bool out = (record.misc & kMiscSwitchOut) != 0;
-    has_records_ = true;
-    facts_->has_wide_records |= type == RecordType::kSwitchCpuWide;
-    event.kind = out ? SchedKind::kSwitchOut : SchedKind::kSwitchIn;
     event.tid = trailer.tid;
     event.time_ns = steady_time(known, time);
-    if (out) {
-      const bool preempted = (record.misc & kMiscSwitchOutPreempt) != 0;
-      event.flags = preempted ? capture::kSchedRunnable : 0;
-      event.reason = preempted ? facts_->reason("R+") : capture::WaitFacts::kUnknownReason;
-    }
+    fill_switch_record(record, event);
     return sink_.add_sched(event, {}, {});
   }
   if (type == RecordType::kFork) {

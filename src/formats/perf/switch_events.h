@@ -101,6 +101,11 @@ class SwitchEvents {
   // Null: the record does not name one, or there is no room for one more.
   Processor* processor(std::uint32_t cpu);
   std::uint64_t steady_time(Processor* known, std::uint64_t time);
+  static capture::SchedKind waking_of(Kind kind);
+  void see_time(Processor* known, std::uint64_t time);
+  [[nodiscard]] bool says_who_runs(const SampleFields& fields) const;
+  void fill_gap(const Processor* known, std::uint64_t time, capture::SchedRecord& event) const;
+  void fill_switch_record(const Record& record, capture::SchedRecord& event);
   bool fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
                    capture::SchedRecord& record);
   static bool fill_waking(const Tracepoint& tracepoint, const SampleFields& fields,

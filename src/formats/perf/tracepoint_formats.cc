@@ -166,8 +166,28 @@ std::optional<std::uint64_t> read_tracepoint_format(std::string_view text,
   return id;
 }
 
-bool read_tracepoint_formats(bytes::ByteCursor in,
-                             bool (*wanted)(std::string_view system, std::string_view name),
+namespace {
+
+using WantsTracepoint = bool (*)(std::string_view system, std::string_view name);
+
+void keep_if_wanted(const std::string& system, std::string_view text, WantsTracepoint wanted,
+                    TracepointFormats& formats) {
+  const std::size_t name = text.find("name:");
+  if (text.size() > kMaxText || name == std::string_view::npos ||
+      !wanted(system, trimmed(text.substr(name + 5, text.find('\n', name) - name - 5)))) {
+    return;
+  }
+  TracepointFormat format;
+  format.system = system;
+  const std::optional<std::uint64_t> id = read_tracepoint_format(text, format);
+  if (id && formats.size() < kMaxTracepointFormats) {
+    formats.insert_or_assign(*id, std::move(format));
+  }
+}
+
+}  // namespace
+
+bool read_tracepoint_formats(bytes::ByteCursor in, WantsTracepoint wanted,
                              TracepointFormats& formats) {
   const std::span<const std::byte> magic = in.read_bytes(kMagic.size());
   if (!in.ok() || !std::equal(magic.begin(), magic.end(), kMagic.begin(),
@@ -194,18 +214,7 @@ bool read_tracepoint_formats(bytes::ByteCursor in,
     const std::string system(in.read_c_string());
     const auto count = in.read<std::uint32_t>();
     for (std::uint32_t event = 0; event < count && in.ok(); ++event) {
-      const std::string_view text = take_text(in);
-      TracepointFormat format;
-      format.system = system;
-      const std::size_t name = text.find("name:");
-      if (text.size() > kMaxText || name == std::string_view::npos ||
-          !wanted(system, trimmed(text.substr(name + 5, text.find('\n', name) - name - 5)))) {
-        continue;
-      }
-      const std::optional<std::uint64_t> id = read_tracepoint_format(text, format);
-      if (id && formats.size() < kMaxTracepointFormats) {
-        formats.insert_or_assign(*id, std::move(format));
-      }
+      keep_if_wanted(system, take_text(in), wanted, formats);
     }
   }
   return in.ok();

@@ -6,7 +6,7 @@
 
 #include "bytes/byte_text.h"
 #include "bytes/byte_writer.h"
-#include "capture/value_losses.h"
+#include "capture/recorder_losses.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/switch_events.h"
 

@@ -353,4 +353,14 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   return ScriptReader(source, sink, options).run();
 }
 
+constinit const capture::SourceFormat source_format = {
+    .name = "perf-script",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_perf_script,
+    .streams = capture::always_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
 }  // namespace stackpack::perf_script

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "codec/gzip_codec.h"
-#include "formats/protobuf/field_head.h"
 #include "formats/protobuf/message_view.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"

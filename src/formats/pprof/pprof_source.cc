@@ -9,7 +9,6 @@
 
 #include "formats/pprof/message_stream.h"
 #include "formats/pprof/pprof_losses.h"
-#include "formats/pprof/profile_fields.h"
 #include "formats/pprof/profile_tables.h"
 #include <protozero/exception.hpp>
 
@@ -301,5 +300,15 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   }
   return ProfileReader(source, sink, options).run();
 }
+
+constinit const capture::SourceFormat source_format = {
+    .name = "pprof",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_pprof,
+    .streams = capture::never_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
 
 }  // namespace stackpack::pprof

@@ -7,6 +7,7 @@
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
+#include "capture/source_format.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -41,5 +42,8 @@ struct ReadOptions {
 /// Errors: kLimit of the options; kCorrupt when there is no sample type; those of sink and source.
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options);
+
+/// This format, for the registry of all.
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::pprof

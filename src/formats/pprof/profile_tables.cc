@@ -5,7 +5,6 @@
 
 #include "bytes/byte_text.h"
 #include "formats/pprof/pprof_losses.h"
-#include "formats/pprof/profile_fields.h"
 #include <protozero/exception.hpp>
 
 namespace stackpack::pprof {

@@ -11,12 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <rapidjson/reader.h>
-
 #include "bytes/byte_text.h"
 #include "capture/json_stream.h"
 #include "capture/synthetic_frames.h"
-#include "core/throwing_allocator.h"
+#include "core/rapid_json.h"
 #include "formats/speedscope/speedscope_losses.h"
 
 namespace stackpack::speedscope {
@@ -98,7 +96,7 @@ std::uint32_t take_id(std::string_view& name, std::string_view word) {
 }
 
 // Takes what RapidJSON reads, first to learn names, weights and units, then to make samples.
-class SpeedscopeReader {
+class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
  public:
   using Ch = char;
 
@@ -126,17 +124,6 @@ class SpeedscopeReader {
   // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
   static bool Null() { return true; }
   static bool Bool(bool /*value*/) { return true; }
-  bool Int(int value) { return number(value); }
-  bool Uint(unsigned value) { return number(value); }
-  bool Int64(std::int64_t value) { return number(static_cast<double>(value)); }
-  bool Uint64(std::uint64_t value) { return number(static_cast<double>(value)); }
-  bool Double(double value) { return number(value); }
-  static bool RawNumber(const char* /*text*/, rapidjson::SizeType /*size*/, bool /*copy*/) {
-    return false;
-  }
-  bool String(const char* data, rapidjson::SizeType size, bool /*copy*/) {
-    return text({data, size});
-  }
   bool Key(const char* data, rapidjson::SizeType size, bool /*copy*/) {
     key_.assign(data, size);
     return true;
@@ -148,8 +135,10 @@ class SpeedscopeReader {
   // NOLINTEND(readability-identifier-naming)
 
  private:
+  friend capture::JsonScalars<SpeedscopeReader>;
+
   Status pass(capture::JsonStream& stream) {
-    rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+    core::JsonReader reader;
     const rapidjson::ParseResult result =
         reader.Parse<rapidjson::kParseIterativeFlag>(stream, *this);
     if (!stream.status() || !status_) {
@@ -469,5 +458,15 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   account.parsed = *total;
   return account;
 }
+
+constinit const capture::SourceFormat source_format = {
+    .name = "speedscope",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_speedscope,
+    .streams = capture::never_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
 
 }  // namespace stackpack::speedscope

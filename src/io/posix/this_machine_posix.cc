@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <ctime>
 #include <fstream>
+#include <span>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,6 +28,121 @@ std::int64_t read_clock(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
+}
+
+constexpr std::size_t kMostText = std::size_t{1} << 20;  // of a file of the system
+constexpr int kMostGroups = 256;                         // one above the other
+
+// The content of a file of the system, whose size is not known before; empty when there is none.
+std::string text_of_file(const std::string& path) {
+  std::string text;
+  const Descriptor file = open_to_read(path, Fifo::kGoOn);
+  std::array<char, 4096> block;
+  while (file && text.size() < kMostText) {
+    const std::int64_t count = read_some(file.get(), std::as_writable_bytes(std::span(block)));
+    if (count <= 0) {
+      break;
+    }
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+// Takes what is in front of `end` from `text`, and `end` itself; all of it where there is none.
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t at = std::min(text.find(end), text.size());
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return taken;
+}
+
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  while (!line.empty()) {
+    fields.push_back(take_until(line, ' '));
+  }
+  return fields;
+}
+
+bool is_in_list(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    if (take_until(list, ',') == name) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A limit as the kernel writes it; "max" is none.
+std::uint64_t limit_in(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() && value != 0 ? value : kNoMemoryLimit;
+}
+
+// Version 1 says the least limit of all groups above, those that cannot be seen from here too.
+std::uint64_t hierarchical_limit(std::string_view statistics) {
+  constexpr std::string_view kName = "hierarchical_memory_limit ";
+  while (!statistics.empty()) {
+    const std::string_view line = take_until(statistics, '\n');
+    if (line.starts_with(kName)) {
+      return limit_in(line.substr(kName.size()));
+    }
+  }
+  return kNoMemoryLimit;
+}
+
+// Where a hierarchy of control groups is mounted, and which of its groups is there.
+struct GroupMount {
+  std::string_view place;
+  std::string_view root;
+};
+
+// The mount of the hierarchy with memory limits: `type` is cgroup or cgroup2. Empty: none.
+GroupMount find_mount(std::string_view mounts, std::string_view type) {
+  while (!mounts.empty()) {
+    // 36 35 98:0 ROOT PLACE OPTIONS [optional fields] - TYPE SOURCE OPTIONS
+    const std::vector<std::string_view> fields = fields_of(take_until(mounts, '\n'));
+    const auto dash = std::find(fields.begin(), fields.end(), "-");
+    if (fields.size() < 7 || fields.end() - dash < 4 || dash[1] != type) {
+      continue;
+    }
+    if (type == "cgroup2" || is_in_list(dash[3], "memory")) {
+      return {fields[4], fields[3]};
+    }
+  }
+  return {};
+}
+
+// The least limit of `group`, as /proc/self/cgroup names it, and of those above it.
+std::uint64_t limit_of_group(const std::string& root, const GroupMount& mount,
+                             std::string_view group, const std::string& file) {
+  if (mount.place.empty()) {
+    return kNoMemoryLimit;
+  }
+  // In a container the mount may be of a part of the hierarchy, the name one of the whole.
+  if (mount.root != "/" && group.starts_with(mount.root)) {
+    group.remove_prefix(mount.root.size());
+  }
+  std::string path(group);
+  std::uint64_t least = kNoMemoryLimit;
+  for (int level = 0; level < kMostGroups; ++level) {
+    while (path.ends_with('/')) {
+      path.pop_back();
+    }
+    std::string folder = root;
+    folder.append(mount.place).append(path).append("/");
+    least = std::min({least, limit_in(text_of_file(folder + file)),
+                      hierarchical_limit(text_of_file(folder + "memory.stat"))});
+    if (path.empty()) {
+      break;
+    }
+    path.resize(std::min(path.rfind('/'), path.size()));
+    if (path.find('/') == std::string::npos) {
+      path.clear();
+    }
+  }
+  return least;
 }
 
 }  // namespace
@@ -84,6 +202,36 @@ std::optional<std::uint32_t> pid_inside(std::uint32_t pid) {
     }
   }
   return pid;
+}
+
+std::uint64_t control_group_limit(const std::string& root) {
+  const std::string mounts = text_of_file(root + "/proc/self/mountinfo");
+  const std::string groups = text_of_file(root + "/proc/self/cgroup");
+  std::string_view left = groups;
+  std::uint64_t least = kNoMemoryLimit;
+  while (!left.empty()) {
+    std::string_view group = take_until(left, '\n');  // NUMBER:CONTROLLERS:GROUP
+    const std::string_view number = take_until(group, ':');
+    const std::string_view controllers = take_until(group, ':');
+    if (number == "0" && controllers.empty()) {
+      least =
+          std::min(least, limit_of_group(root, find_mount(mounts, "cgroup2"), group, "memory.max"));
+    } else if (is_in_list(controllers, "memory")) {
+      least = std::min(least, limit_of_group(root, find_mount(mounts, "cgroup"), group,
+                                             "memory.limit_in_bytes"));
+    }
+  }
+  return least;
+}
+
+std::uint64_t usable_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  const std::uint64_t machine =
+      pages > 0 && page_bytes > 0
+          ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes)
+          : kNoMemoryLimit;
+  return std::min(machine, control_group_limit(""));
 }
 
 }  // namespace stackpack::io

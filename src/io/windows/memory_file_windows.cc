@@ -18,4 +18,8 @@ Result<Descriptor> make_memory_file(std::span<const std::byte> bytes) {
   return file;
 }
 
+Result<Descriptor> open_running_vdso() {
+  return Error{ErrorCode::kNotFound, kNoOffset, "there is no vdso here"};
+}
+
 }  // namespace stackpack::io

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -7,7 +8,9 @@
 #include <io.h>
 #include <windows.h>
 
+#include "io/files_read.h"
 #include "io/system_file.h"
+#include "io/utf8_path.h"
 #include "io/windows/windows_names.h"
 
 namespace stackpack::io {
@@ -104,6 +107,24 @@ std::int64_t read_from(int descriptor, std::span<std::byte> into, OVERLAPPED* pl
     return -1;
   }
   return count;
+}
+
+// Where `path` leads inside `root`; empty: out of it. Links are followed by the system, and what
+// they lead to is looked at again.
+std::string inside(const std::string& root, const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path below = path_of(path).relative_path().lexically_normal();
+  if (below.empty() || *below.begin() == "..") {
+    return {};
+  }
+  std::string base = resolved_path(root);
+  const std::string full = resolved_path(text_of(path_of(base) / below));
+  if (base.ends_with('\\') || base.ends_with('/')) {
+    base.pop_back();  // of a drive
+  }
+  const bool within = full.size() > base.size() && full.starts_with(base) &&
+                      std::string("/\\").find(full[base.size()]) != std::string::npos;
+  return within ? full : std::string();
 }
 
 }  // namespace
@@ -284,6 +305,21 @@ void remove_if_abandoned(const std::string& path, std::uint32_t owner) {
   }
   // Who writes to it shares it with nobody: then this fails.
   ::DeleteFileW(system_path(path).c_str());
+}
+
+Result<RootedFile> open_rooted_file(const std::string& root, const std::string& path) {
+  const std::string place = root.empty() ? path : inside(root, path);
+  Descriptor file = place.empty() ? Descriptor() : open_to_read(place, Fifo::kGoOn);
+  FileStatus status;
+  if (!file || !look_at(file.get(), status)) {
+    const bool missing = place.empty() || errno == ENOENT || errno == ENOTDIR;
+    return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo, kNoOffset, "cannot open", errno};
+  }
+  if (status.kind != FileKind::kRegular) {
+    return Error{ErrorCode::kUnsupported, kNoOffset, "not a regular file"};
+  }
+  FilesRead::note(status);
+  return RootedFile{std::move(file), status.bytes};
 }
 
 }  // namespace stackpack::io

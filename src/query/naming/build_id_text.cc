@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 
 namespace stackpack::query {
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "query/event_groups.h"
-#include "query/event_measure.h"
 #include "query/selection/capture_view.h"
 #include "stackpack/export.h"
 #include "stackpack/result.h"

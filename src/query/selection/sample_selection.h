@@ -18,7 +18,6 @@
 #include "query/selection/event_choice.h"
 #include "query/selection/module_filter.h"
 #include "stackpack/export.h"
-#include "symbols/mapping_context.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::query {

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "query/selection/columns_of_samples.h"
-
 namespace stackpack::query {
 
 namespace {

@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "core/sort_rows.h"
-#include "query/selection/columns_of_samples.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
 #include "query/selection/wait_samples.h"
 #include "query/selection/wait_stacks.h"
-#include "query/selection/wall_shares.h"
 
 namespace stackpack::query {
 
@@ -320,26 +318,13 @@ void read_jointly(const std::shared_ptr<JointSamples>& joint, CaptureView& view)
   };
 }
 
-}  // namespace
-
-Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
-  const auto asked = asked_for(filter, view);
-  const bool has_detail = filter.wait_detail != WaitDetail::kNone;
-  const bool is_wall = asks_for(filter, view, kWallEvent);
-  if (is_wall && (filter.events.size() != 1 || filter.longer_than_ns != 0)) {
-    return Error{ErrorCode::kUsage, kNoOffset,
-                 "wall time is all of a thread's time: no other event goes with it, and no "
-                 "--longer-than"};
-  }
-  const bool asks_for_waits = !asked.empty() || is_wall || has_detail;
-  if (asks_for_waits && view.has_samples && !reader.has_intervals()) {
-    return kNoIntervals;
-  }
-  if ((asked.empty() && !is_wall) || !view.has_samples) {
-    return has_detail && reader.has_intervals() ? Status(kNoDetail) : Status{};
-  }
-  const auto stacks = has_detail ? std::make_shared<WaitStacks>(reader, filter.wait_detail, view)
-                                 : std::shared_ptr<WaitStacks>();
+// Counts the intervals and puts samples of the asked events, and of wall time, beside those of the
+// file.
+Status add_found_events(const Reader& reader, const SampleFilter& filter, const AskedEvents& asked,
+                        bool is_wall, CaptureView& view) {
+  const auto stacks = filter.wait_detail != WaitDetail::kNone
+                          ? std::make_shared<WaitStacks>(reader, filter.wait_detail, view)
+                          : std::shared_ptr<WaitStacks>();
   const auto note = [&](const WaitInterval& row) {
     const bool is_asked = std::any_of(
         asked.begin(), asked.end(), [&row](const auto& event) { return event.first == row.state; });
@@ -374,6 +359,27 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   const bool has_file = asked.size() < filter.events.size();
   read_jointly(std::make_shared<JointSamples>(reader, std::move(waits), has_file), view);
   return {};
+}
+
+}  // namespace
+
+Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
+  const auto asked = asked_for(filter, view);
+  const bool has_detail = filter.wait_detail != WaitDetail::kNone;
+  const bool is_wall = asks_for(filter, view, kWallEvent);
+  if (is_wall && (filter.events.size() != 1 || filter.longer_than_ns != 0)) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "wall time is all of a thread's time: no other event goes with it, and no "
+                 "--longer-than"};
+  }
+  const bool asks_for_waits = !asked.empty() || is_wall || has_detail;
+  if (asks_for_waits && view.has_samples && !reader.has_intervals()) {
+    return kNoIntervals;
+  }
+  if ((asked.empty() && !is_wall) || !view.has_samples) {
+    return has_detail && reader.has_intervals() ? Status(kNoDetail) : Status{};
+  }
+  return add_found_events(reader, filter, asked, is_wall, view);
 }
 
 SampleFilter with_wait_event(SampleFilter filter) {

@@ -21,4 +21,12 @@ void encode_branches(std::span<const BranchRange> rows, BlockContent& content);
 Status decode_branches(bytes::ByteCursor in, std::vector<BranchEdge>& rows);
 Status decode_branches(bytes::ByteCursor in, std::vector<BranchRange>& rows);
 
+// The section branch_entries, as docs/format.md has it.
+
+/// Appends one block of at most kBranchEntriesPerBlock rows, which have no cycles.
+void encode_branch_entries(std::span<const StackedBranch> rows, BlockContent& content);
+
+/// Appends the rows of one block to `rows`. Errors: kCorrupt.
+Status decode_branch_entries(bytes::ByteCursor in, std::vector<StackedBranch>& rows);
+
 }  // namespace stackpack::spk

@@ -7,7 +7,6 @@
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 #include "codec/zstd_codec.h"
-#include "spk/format/table_bounds.h"
 
 namespace stackpack::spk {
 
@@ -236,19 +235,11 @@ Result<Trailer> decode_trailer(std::span<const std::byte> trailer, std::uint64_t
   return result;
 }
 
-Result<Directory> decode_directory(std::span<const std::byte> frame, const Trailer& trailer) {
-  bytes::ByteCursor in(frame, trailer.directory_offset);
-  if (bytes::xxh3_64(frame) != trailer.directory_hash) {
-    return in.corrupt("spk: directory: checksum");
-  }
-  const bool header = read_frame_header(in, kDirectoryNibble);
-  const auto count = in.read<std::uint32_t>();
-  const auto reserved = in.read<std::uint32_t>();
-  if (!header || !in.ok() || reserved != 0 || count > kMaxSections ||
-      count > in.remaining() / kSectionRecordBytes) {
-    return in.corrupt("spk: directory: section count");
-  }
-  Directory directory;
+namespace {
+
+// The sections follow each other from the header to the directory.
+Status read_sections(bytes::ByteCursor& in, std::uint32_t count, const Trailer& trailer,
+                     Directory& directory) {
   std::uint64_t next = kHeaderBytes;
   for (std::uint32_t i = 0; i < count; ++i) {
     bool reserved_zero = false;
@@ -263,8 +254,28 @@ Result<Directory> decode_directory(std::span<const std::byte> frame, const Trail
     }
     directory.sections.push_back(section);
   }
-  if (next != trailer.directory_offset) {
-    return in.corrupt("spk: directory: sections do not fill the file");
+  return next == trailer.directory_offset
+             ? Status()
+             : in.corrupt("spk: directory: sections do not fill the file");
+}
+
+}  // namespace
+
+Result<Directory> decode_directory(std::span<const std::byte> frame, const Trailer& trailer) {
+  bytes::ByteCursor in(frame, trailer.directory_offset);
+  if (bytes::xxh3_64(frame) != trailer.directory_hash) {
+    return in.corrupt("spk: directory: checksum");
+  }
+  const bool header = read_frame_header(in, kDirectoryNibble);
+  const auto count = in.read<std::uint32_t>();
+  const auto reserved = in.read<std::uint32_t>();
+  if (!header || !in.ok() || reserved != 0 || count > kMaxSections ||
+      count > in.remaining() / kSectionRecordBytes) {
+    return in.corrupt("spk: directory: section count");
+  }
+  Directory directory;
+  if (const Status read = read_sections(in, count, trailer, directory); !read) {
+    return read.error();
   }
   for (SectionRecord& section : directory.sections) {
     if ((section.flags & kSectionIndexed) != 0) {

@@ -1,6 +1,8 @@
 // The frame of a .spk file: header at the start, directory and trailer at the end.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +12,24 @@
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
+
+/// Whether the rows of a section have texts: what a row takes in memory is not in proportion to
+/// the file then.
+constexpr bool has_texts(SectionKind kind) {
+  constexpr std::array kKinds{
+      SectionKind::kEvents,  SectionKind::kProcesses,  SectionKind::kThreads,
+      SectionKind::kModules, SectionKind::kMetadata,   SectionKind::kTexts,
+      SectionKind::kSources, SectionKind::kValueTexts, SectionKind::kControlGroups};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+/// Whether a section may have contents of `raw_bytes` in blocks of `stored_bytes`, which are those
+/// that the file has: no product passes 64 bits.
+constexpr bool keeps_table_bounds(SectionKind kind, std::uint64_t stored_bytes,
+                                  std::uint64_t raw_bytes) {
+  return !has_texts(kind) || raw_bytes <= kFreeTableBytes ||
+         (raw_bytes - kFreeTableBytes + kMostTableRatio - 1) / kMostTableRatio <= stored_bytes;
+}
 
 /// One block: a zstd frame in the file.
 struct BlockRecord {
@@ -68,7 +88,7 @@ Result<Trailer> decode_trailer(std::span<const std::byte> trailer, std::uint64_t
 /// Reads the directory frame.
 /// Output: sections that touch each other and fill the file between header and directory; the
 ///         listed blocks fill their section; every block's content within kMaxBlockBytes; tables
-///         with texts within their bounds (table_bounds.h).
+///         with texts within their bounds.
 /// Errors: kCorrupt; kUnsupported: an unknown section that is marked required.
 Result<Directory> decode_directory(std::span<const std::byte> frame, const Trailer& trailer);
 

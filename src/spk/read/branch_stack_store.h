@@ -57,4 +57,8 @@ class BranchStackStore {
   DagStore cycles_;
 };
 
+/// Reads the sections of branches; what is not there has no rows. Errors: kIo, kCorrupt: rows out
+/// of order, counts that cannot be, an event or module that is not there.
+Result<Branches> read_branches(BlockReader& blocks, const Directory& directory);
+
 }  // namespace stackpack::spk

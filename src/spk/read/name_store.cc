@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "spk/format/inline_bounds.h"
 #include "spk/format/layout.h"
 #include "spk/format/name_codec.h"
 #include "spk/read/dag_store.h"

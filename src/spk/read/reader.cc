@@ -5,8 +5,7 @@
 #include <unordered_map>
 
 #include "core/ordered_pipeline.h"
-#include "spk/read/branch_store.h"
-#include "spk/read/field_store.h"
+#include "spk/read/branch_stack_store.h"
 #include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"

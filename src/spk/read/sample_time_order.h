@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "spk/format/sample_order.h"
+#include "spk/format/sample_block.h"
 
 namespace stackpack::spk {
 

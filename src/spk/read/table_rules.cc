@@ -1,6 +1,7 @@
 #include "spk/read/table_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,6 +9,9 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include "spk/format/layout.h"
 
 namespace stackpack::spk {
 
@@ -80,6 +84,29 @@ Status check_lives(std::span<const Row> rows, Key key, const LifeRules& rules) {
              : Status{broken(rules.time)};
 }
 
+// Whether the parts are the whole; a sum past 2^64 is not.
+bool adds_up(std::span<const std::uint64_t> parts, std::uint64_t whole) {
+  for (const std::uint64_t part : parts) {
+    if (part > whole) {
+      return false;
+    }
+    whole -= part;
+  }
+  return whole == 0;
+}
+
+// Sections with their share of the directory.
+std::uint64_t stored_bytes(const Directory& directory, std::span<const SectionKind> kinds) {
+  std::uint64_t sum = 0;
+  for (const SectionKind kind : kinds) {
+    if (const SectionRecord* const section = directory.find(kind); section != nullptr) {
+      sum +=
+          section->stored_bytes + kSectionRecordBytes + section->blocks.size() * kBlockRecordBytes;
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 Status check_processes(std::span<const Process> rows) {
@@ -145,6 +172,33 @@ Status check_skips(std::span<const SkippedBytesCount> rows) {
   return ascending(rows, &SkippedBytesCount::reason)
              ? Status{}
              : Status{broken("spk: reasons of skipped bytes do not ascend")};
+}
+
+Status check_source_bytes(const Statistics& statistics) {
+  const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
+                         statistics.source_skipped_bytes};
+  const bool given = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
+  if (given && !adds_up(parts, statistics.source_bytes)) {
+    return broken("spk: parsed, padding and skipped bytes are not those of the capture");
+  }
+  std::vector<std::uint64_t> reasons;
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    reasons.push_back(skip.bytes);
+  }
+  return reasons.empty() || adds_up(reasons, statistics.source_skipped_bytes)
+             ? Status{}
+             : broken("spk: skipped bytes do not add up");
+}
+
+Status check_stored_bytes(const Statistics& statistics, const Directory& directory) {
+  constexpr std::array kDag{SectionKind::kFrames, SectionKind::kEdges, SectionKind::kPages,
+                            SectionKind::kPageIndex};
+  constexpr std::array kSamples{SectionKind::kSamples, SectionKind::kSampleIndex,
+                                SectionKind::kStackCounts};
+  return statistics.dag.stored_bytes == stored_bytes(directory, kDag) &&
+                 statistics.sample_stream_bytes == stored_bytes(directory, kSamples)
+             ? Status{}
+             : broken("spk: statistics do not fit the sections");
 }
 
 }  // namespace stackpack::spk

@@ -4,9 +4,11 @@
 
 #include <span>
 
+#include "spk/format/directory.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "stackpack/stats.h"
 
 namespace stackpack::spk {
 
@@ -21,5 +23,11 @@ Status check_stack_counts(std::span<const StackCount> rows);
 /// The lists of the summary.
 Status check_losses(std::span<const LossCounter> rows);
 Status check_skips(std::span<const SkippedBytesCount> rows);
+
+/// Where the bytes of the capture went. Summaries of older writers do not have it, or not the
+/// reasons.
+Status check_source_bytes(const Statistics& statistics);
+/// What the summary says of the sizes of sections.
+Status check_stored_bytes(const Statistics& statistics, const Directory& directory);
 
 }  // namespace stackpack::spk

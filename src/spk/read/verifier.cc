@@ -351,58 +351,6 @@ Status check_tables(const Reader& reader, Totals& totals) {
   return {};
 }
 
-// Whether the parts are the whole; a sum past 2^64 is not.
-bool adds_up(std::span<const std::uint64_t> parts, std::uint64_t whole) {
-  for (const std::uint64_t part : parts) {
-    if (part > whole) {
-      return false;
-    }
-    whole -= part;
-  }
-  return whole == 0;
-}
-
-// Where the bytes of the capture went. Summaries of older writers do not have it, or not the
-// reasons.
-Status check_source_bytes(const Statistics& statistics) {
-  const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
-                         statistics.source_skipped_bytes};
-  const bool given = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
-  if (given && !adds_up(parts, statistics.source_bytes)) {
-    return mismatch("spk: parsed, padding and skipped bytes are not those of the capture");
-  }
-  std::vector<std::uint64_t> reasons;
-  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
-    reasons.push_back(skip.bytes);
-  }
-  return reasons.empty() || adds_up(reasons, statistics.source_skipped_bytes)
-             ? Status{}
-             : mismatch("spk: skipped bytes do not add up");
-}
-
-// Sections with their share of the directory.
-std::uint64_t stored_bytes(const Directory& directory, std::span<const SectionKind> kinds) {
-  std::uint64_t sum = 0;
-  for (const SectionKind kind : kinds) {
-    if (const SectionRecord* const section = directory.find(kind); section != nullptr) {
-      sum +=
-          section->stored_bytes + kSectionRecordBytes + section->blocks.size() * kBlockRecordBytes;
-    }
-  }
-  return sum;
-}
-
-Status check_stored_bytes(const Statistics& statistics, const Directory& directory) {
-  constexpr std::array kDag{SectionKind::kFrames, SectionKind::kEdges, SectionKind::kPages,
-                            SectionKind::kPageIndex};
-  constexpr std::array kSamples{SectionKind::kSamples, SectionKind::kSampleIndex,
-                                SectionKind::kStackCounts};
-  return statistics.dag.stored_bytes == stored_bytes(directory, kDag) &&
-                 statistics.sample_stream_bytes == stored_bytes(directory, kSamples)
-             ? Status{}
-             : mismatch("spk: statistics do not fit the sections");
-}
-
 // What a file without samples cannot show exactly has bounds. Older writers did not count dumps.
 bool fits_flags(const Statistics& statistics, const SampleTotals& totals, bool exact) {
   const std::uint64_t not_recorded = totals.ip_only + totals.none;
@@ -415,9 +363,15 @@ bool fits_flags(const Statistics& statistics, const SampleTotals& totals, bool e
                      statistics.samples.stack_dump_only <= not_recorded;
 }
 
-Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& file,
-               const SampleTotals& totals) {
-  const Statistics& statistics = reader.statistics();
+bool fits_nodes(const Statistics& statistics, const VerifiedParts& parts) {
+  return statistics.dag.nodes == parts.dag.node_count() &&
+         statistics.dag.pages == parts.dag.pages().size() &&
+         statistics.dag.distinct_frames == parts.dag.dictionary().size() &&
+         statistics.callstacks.stored == parts.dag.stack_count();
+}
+
+bool fits_stacks(const Statistics& statistics, const VerifiedParts& parts, const Totals& file,
+                 const SampleTotals& totals) {
   std::uint64_t unique = 0;
   std::uint64_t unique_frames = 0;
   std::uint64_t max_depth = 0;
@@ -430,16 +384,23 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& f
       leaf[file.leaf_of_stack[stack]] = true;
     }
   }
-  const bool dag = statistics.dag.nodes == parts.dag.node_count() &&
-                   statistics.dag.pages == parts.dag.pages().size() &&
-                   statistics.dag.distinct_frames == parts.dag.dictionary().size() &&
-                   statistics.callstacks.stored == parts.dag.stack_count();
-  const bool stacks = statistics.callstacks.unique == unique &&
-                      statistics.callstacks.unique_frames == unique_frames &&
-                      statistics.callstacks.unique_leaf_frames ==
-                          static_cast<std::uint64_t>(std::count(leaf.begin(), leaf.end(), true)) &&
-                      statistics.callstacks.max_depth == max_depth &&
-                      statistics.callstacks.raw_frames == totals.raw_frames;
+  return statistics.callstacks.unique == unique &&
+         statistics.callstacks.unique_frames == unique_frames &&
+         statistics.callstacks.unique_leaf_frames ==
+             static_cast<std::uint64_t>(std::count(leaf.begin(), leaf.end(), true)) &&
+         statistics.callstacks.max_depth == max_depth &&
+         statistics.callstacks.raw_frames == totals.raw_frames;
+}
+
+Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& file,
+               const SampleTotals& totals) {
+  const Statistics& statistics = reader.statistics();
+  if (!fits_nodes(statistics, parts)) {
+    return mismatch("spk: statistics do not fit the nodes");
+  }
+  if (!fits_stacks(statistics, parts, file, totals)) {
+    return mismatch("spk: statistics do not fit the callstacks");
+  }
   const bool samples =
       statistics.samples.total == totals.total && statistics.samples.recorded == totals.recorded &&
       statistics.samples.ip_only == totals.ip_only && statistics.samples.none == totals.none &&
@@ -448,12 +409,6 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& f
       statistics.events.begin(), statistics.events.end(), totals.samples_of_event.begin(),
       totals.samples_of_event.end(),
       [](const EventCount& event, std::uint64_t count) { return event.samples == count; });
-  if (!dag) {
-    return mismatch("spk: statistics do not fit the nodes");
-  }
-  if (!stacks) {
-    return mismatch("spk: statistics do not fit the callstacks");
-  }
   if (!samples || !events) {
     return mismatch("spk: statistics do not fit the samples");
   }
@@ -462,10 +417,6 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& f
   }
   return check_stored_bytes(statistics, parts.file.directory);
 }
-
-}  // namespace
-
-namespace {
 
 // All but the checksums of blocks that nothing looks at otherwise.
 Status check_content(const Reader& reader, const VerifiedParts& parts) {

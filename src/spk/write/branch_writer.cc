@@ -53,4 +53,13 @@ Status BranchWriter::end() {
   return edges ? close(range_rows_, ranges_) : edges;
 }
 
+Status BranchStackWriter::add_entry(const StackedBranch& entry) {
+  return entries_.add(entry, encode_branch_entries);
+}
+
+Status BranchStackWriter::begin_dag() {
+  const Status ended = of_cycles_ ? Status{} : entries_.end(encode_branch_entries);
+  return ended ? dag_->begin() : ended;
+}
+
 }  // namespace stackpack::spk

@@ -10,7 +10,7 @@
 #include "scratch/spill_table.h"
 #include "scratch/text_log.h"
 #include "spk/format/column_codec.h"
-#include "spk/format/inline_bounds.h"
+#include "spk/format/name_codec.h"
 #include "spk/write/section_writer.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "bytes/byte_writer.h"
-#include "spk/format/sample_order.h"
+#include "spk/format/sample_block.h"
 
 namespace stackpack::spk {
 

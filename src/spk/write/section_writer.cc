@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bytes/hash.h"
-#include "spk/format/table_bounds.h"
+#include "spk/format/directory.h"
 
 namespace stackpack::spk {
 

@@ -11,6 +11,7 @@
 #include "spk/format/column_codec.h"
 #include "spk/format/directory.h"
 #include "spk/format/layout.h"
+#include "spk/format/table_codec.h"
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
@@ -28,7 +29,7 @@ class SectionWriter {
   void begin_section(SectionKind kind);
 
   /// Compresses and writes one block; of a table whose contents are all alike, so that it would
-  /// pass its bounds (table_bounds.h), one in 256 bytes is stored as it is. The record has its size
+  /// pass its bounds, one in 256 bytes is stored as it is. The record has its size
   /// and checksum: a section whose blocks are listed in an index section keeps them there, all
   /// others in the directory.
   Result<BlockRecord> add_block(const BlockContent& content);
@@ -56,5 +57,29 @@ class SectionWriter {
   std::vector<std::byte> frame_;
   Directory directory_;
 };
+
+/// Writes a table as a section, in blocks that hold few rows when the rows' texts are long.
+/// Errors: those of the output file.
+template <typename Row>
+Status write_table(SectionWriter& sections, SectionKind kind, std::span<const Row> rows) {
+  sections.begin_section(kind);
+  BlockContent content;
+  std::size_t begin = 0;
+  while (begin < rows.size()) {
+    std::size_t end = begin;
+    std::size_t texts = 0;
+    while (end < rows.size() && end - begin < kRowsPerTableBlock && texts < kTableTextTarget) {
+      texts += text_bytes(rows[end++]);
+    }
+    content.clear();
+    encode_rows(rows.subspan(begin, end - begin), content);
+    if (const auto record = sections.add_block(content); !record) {
+      return record.error();
+    }
+    begin = end;
+  }
+  sections.end_section(rows.size());
+  return {};
+}
 
 }  // namespace stackpack::spk

@@ -1,7 +1,9 @@
 #include "spk/write/value_writer.h"
 
+#include "spk/format/field_codec.h"
 #include "spk/format/layout.h"
 #include "spk/format/value_codec.h"
+#include "spk/write/section_writer.h"
 
 namespace stackpack::spk {
 
@@ -42,6 +44,16 @@ Status ValueWriter::end(std::span<const std::string> texts) {
       write_one_block(out_, SectionKind::kValueKinds, kinds_.size(),
                       [this](BlockContent& content) { encode_value_kinds(kinds_, content); });
   return written ? write_value_texts(texts, out_) : written;
+}
+
+Status FieldWriter::add(const FieldRow& row) {
+  return rows_.add(row, encode_fields);
+}
+
+Status FieldWriter::end(std::span<const ControlGroup> groups) {
+  const Status flushed = rows_.end(encode_fields);
+  return flushed && !groups.empty() ? write_table(out_, SectionKind::kControlGroups, groups)
+                                    : flushed;
 }
 
 }  // namespace stackpack::spk

@@ -10,7 +10,6 @@
 #include "spk/write/dag_writer.h"
 #include "spk/write/sample_writer.h"
 #include "spk/write/section_writer.h"
-#include "spk/write/table_writer.h"
 
 namespace stackpack::spk {
 
@@ -28,6 +27,7 @@ struct Writer::Impl {
   Status write_table(SectionKind kind, std::span<const Row> rows) {
     return spk::write_table(sections, kind, rows);
   }
+  Status write_tables(const capture::SystemTables& tables, std::span<const Event> events);
   Status write_branches(const AddBranches& add_branches);
   Status write_names(const AddNames& add_names);
   Status write_summary(const Statistics& statistics, std::string_view fingerprint);
@@ -42,6 +42,26 @@ struct Writer::Impl {
   bool threaded;
   bool finished = false;
 };
+
+Status Writer::Impl::write_tables(const capture::SystemTables& tables,
+                                  std::span<const Event> events) {
+  const std::array written{
+      write_table(SectionKind::kEvents, events),
+      write_table(SectionKind::kProcesses, std::span(tables.processes)),
+      write_table(SectionKind::kThreads, std::span(tables.threads)),
+      write_table(SectionKind::kModules, std::span(tables.modules)),
+      write_table(SectionKind::kMetadata, std::span(tables.metadata)),
+  };
+  for (const Status& status : written) {
+    if (!status) {
+      return status;
+    }
+  }
+  return tables.sources.empty()
+             ? Status()
+             : write_table(SectionKind::kSources,
+                           std::span<const SourceRow>(source_rows(tables.sources)));
+}
 
 Status Writer::Impl::write_branches(const AddBranches& add_branches) {
   if (!add_branches) {
@@ -209,23 +229,8 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
   if (const Status ended = impl_->samples.end(events.size()); !ended) {
     return ended.error();
   }
-  const std::array written{
-      impl_->write_table(SectionKind::kEvents, events),
-      impl_->write_table(SectionKind::kProcesses, std::span(tables.processes)),
-      impl_->write_table(SectionKind::kThreads, std::span(tables.threads)),
-      impl_->write_table(SectionKind::kModules, std::span(tables.modules)),
-      impl_->write_table(SectionKind::kMetadata, std::span(tables.metadata)),
-  };
-  if (!tables.sources.empty()) {
-    const std::vector<SourceRow> rows = source_rows(tables.sources);
-    if (const Status status = impl_->write_table(SectionKind::kSources, std::span(rows)); !status) {
-      return status.error();
-    }
-  }
-  for (const Status& status : written) {
-    if (!status) {
-      return status.error();
-    }
+  if (const Status written = impl_->write_tables(tables, events); !written) {
+    return written.error();
   }
   Status added = impl_->write_branches(add_branches);
   added = added ? add_with<IntervalWriter>(add_intervals, impl_->sections, impl_->threaded) : added;

@@ -2,6 +2,7 @@
 #include "symbolize/pdb/inline_sites.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "symbolize/pdb/codeview_kinds.h"
 
@@ -203,11 +204,8 @@ bool read_inline_sites(bytes::ByteCursor symbols, std::size_t position, const Mo
         scopes.pop_back();
         break;
       default:
-        if (codeview::is_procedure(kind)) {
-          if (in_procedure) {
-            return true;  // the end of the one asked for is missing
-          }
-          in_procedure = true;
+        if (codeview::is_procedure(kind) && std::exchange(in_procedure, true)) {
+          return true;  // the end of the one asked for is missing
         }
         break;
     }

@@ -234,6 +234,21 @@ Result<std::vector<std::byte>> read_pe_bytes(io::ByteSource& file, const PeImage
   return Bytes();
 }
 
+namespace {
+
+void read_section_table(bytes::ByteCursor& in, std::vector<PeSection>& sections) {
+  while (in.remaining() >= kSectionEntrySize) {
+    bytes::ByteCursor entry = in.sub(kSectionEntrySize);
+    entry.skip(12);  // name, size in memory
+    PeSection& section = sections.emplace_back();
+    section.rva = entry.read<std::uint32_t>();
+    section.size = entry.read<std::uint32_t>();
+    section.file_offset = entry.read<std::uint32_t>();
+  }
+}
+
+}  // namespace
+
 Result<PeImage> read_pe_image(io::ByteSource& file) {
   const Result<std::uint64_t> found = find_pe_header(file);
   if (!found) {
@@ -269,14 +284,7 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
   if (const Status read = read_optional_header(optional, rest, image, directories); !read) {
     return read.error();
   }
-  while (table_in.remaining() >= kSectionEntrySize) {
-    bytes::ByteCursor entry = table_in.sub(kSectionEntrySize);
-    entry.skip(12);  // name, size in memory
-    PeSection& section = image.sections.emplace_back();
-    section.rva = entry.read<std::uint32_t>();
-    section.size = entry.read<std::uint32_t>();
-    section.file_offset = entry.read<std::uint32_t>();
-  }
+  read_section_table(table_in, image.sections);
   image.exports = directories[kExportDirectory];
   image.functions = directories[kFunctionDirectory];
   image.cli = directories[kCliDirectory];

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 #include "io/directories.h"
 #include "io/utf8_path.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "capture/payload_sink.h"
+#include "capture/payload_schema.h"
 #include "formats/nettrace/nettrace_source.h"
 #include "support/nettrace_maker.h"
 #include "support/payload_reading.h"

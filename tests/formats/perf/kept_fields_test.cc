@@ -1,11 +1,10 @@
 // Fields that are kept with a sample, whatever other fields it has, in either byte order.
-#include "formats/perf/kept_fields.h"
-
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "all_sample_fields.h"
+#include "formats/perf/field_tallies.h"
 #include "formats/perf/sample.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"

@@ -13,8 +13,8 @@
 
 #include "all_sample_fields.h"
 #include "formats/perf/features.h"
-#include "formats/perf/perf_format.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/perf_source.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
 #include "support/skipped_map.h"

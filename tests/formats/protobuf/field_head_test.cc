@@ -1,5 +1,3 @@
-#include "formats/protobuf/field_head.h"
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/protobuf/code_entries.h"
+#include "formats/protobuf/message_view.h"
 
 namespace stackpack::protobuf {
 namespace {

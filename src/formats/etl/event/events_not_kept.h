@@ -9,9 +9,15 @@
 
 #include "capture/loss_counters.h"
 #include "formats/etl/event/event_header.h"
-#include "formats/etl/event/event_place.h"
 
 namespace stackpack::etl {
+
+/// Where an event stands.
+struct EventPlace {
+  std::uint16_t processor = 0;
+  std::uint64_t file_offset = 0;  ///< of the event, or of the compressed buffer that holds it
+  bool stored_plain = false;      ///< the former
+};
 
 /// Names of the counters: the groups of kernel events in the order of their numbers (see
 /// group_name()), then what stands in no such group.

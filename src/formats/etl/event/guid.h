@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bytes/byte_cursor.h"
-#include "bytes/hex.h"
+#include "bytes/byte_text.h"
 
 namespace stackpack::etl {
 

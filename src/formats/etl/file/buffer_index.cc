@@ -7,7 +7,7 @@
 
 #include "formats/etl/etl_losses.h"
 #include "formats/etl/file/buffer_header.h"
-#include "scratch/spill_sort.h"
+#include "scratch/spill_records.h"
 
 namespace stackpack::etl {
 

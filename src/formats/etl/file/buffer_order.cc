@@ -6,7 +6,6 @@
 #include "formats/etl/etl_losses.h"
 #include "formats/etl/event/event_header.h"
 #include "scratch/spill_records.h"
-#include "scratch/spill_sort.h"
 
 namespace stackpack::etl {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capture/payload_sink.h"
+#include "capture/payload_schema.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"

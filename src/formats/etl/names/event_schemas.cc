@@ -56,6 +56,20 @@ bool is_text(PayloadType type) {
   return type == PayloadType::kText16 || type == PayloadType::kText8;
 }
 
+bool is_integer(std::uint16_t in_type) {
+  return in_type >= kInt8 && in_type <= kUInt64;
+}
+
+PayloadType integer_type(std::uint16_t in_type, std::uint16_t shown_as, unsigned size) {
+  if (shown_as == kShownAsBool) {
+    return PayloadType::kBool;
+  }
+  if (shown_as == kShownAsText && size <= 2) {
+    return size == 1 ? PayloadType::kChar8 : PayloadType::kChar16;
+  }
+  return (in_type - kInt8) % 2 == 0 ? PayloadType::kSigned : PayloadType::kUnsigned;
+}
+
 // False: nobody knows how long such a field is.
 bool number_type(std::uint16_t in_type, std::uint16_t shown_as, PayloadField& field) {
   const auto is = [&field](PayloadType type, unsigned size) {
@@ -63,15 +77,9 @@ bool number_type(std::uint16_t in_type, std::uint16_t shown_as, PayloadField& fi
     field.size = static_cast<std::uint8_t>(size);
     return true;
   };
-  if (in_type >= kInt8 && in_type <= kUInt64) {
+  if (is_integer(in_type)) {
     const unsigned size = 1U << ((in_type - kInt8) / 2);
-    if (shown_as == kShownAsBool) {
-      return is(PayloadType::kBool, size);
-    }
-    if (shown_as == kShownAsText && size <= 2) {
-      return is(size == 1 ? PayloadType::kChar8 : PayloadType::kChar16, size);
-    }
-    return is((in_type - kInt8) % 2 == 0 ? PayloadType::kSigned : PayloadType::kUnsigned, size);
+    return is(integer_type(in_type, shown_as, size), size);
   }
   switch (in_type) {
     case kFloat:

@@ -7,7 +7,7 @@
 #include "capture/loss_counters.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
-#include "formats/etl/event/event_place.h"
+#include "formats/etl/event/events_not_kept.h"
 #include "formats/etl/stacks/frame_list.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "stackpack/result.h"

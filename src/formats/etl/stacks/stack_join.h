@@ -16,7 +16,6 @@
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/stacks/pending_halves.h"
-#include "formats/etl/stacks/stack_join_counters.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/stacks/stack_pairs.h"
 #include "formats/etl/system/thread_states.h"

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "core/index_table.h"
-#include "scratch/spill_chains.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"

@@ -6,13 +6,34 @@
 #include "capture/callstack_sink.h"
 #include "core/index_table.h"
 #include "formats/etl/etl_sample_writer.h"
-#include "formats/etl/stacks/stack_join_counters.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
 
 namespace stackpack::etl {
+
+/// What became of the StackWalk events of a trace.
+struct StackJoinCounters {
+  std::uint64_t fragments_inline = 0;
+  std::uint64_t key_references = 0;
+  std::uint64_t key_definitions = 0;
+  std::uint64_t undefined_references = 0;
+  std::uint64_t joined = 0;  ///< callstacks: kernel_only + user_only + kernel_and_user
+  std::uint64_t kernel_only = 0;
+  std::uint64_t user_only = 0;
+  std::uint64_t kernel_and_user = 0;
+  std::uint64_t borrowed =
+      0;                    ///< user half taken from another event of the same stay in the kernel
+  std::uint64_t stale = 0;  ///< kernel halves whose user half was never logged
+  std::uint64_t late = 0;   ///< user halves for a stay in the kernel that was over: ignored
+  std::uint64_t frames = 0;
+
+  void add(bool kernel, bool user, std::uint64_t count) {
+    joined += count;
+    (kernel ? user ? kernel_and_user : kernel_only : user_only) += count;
+  }
+};
 
 /// Callstacks made of a kernel part and a user part of which at least one is not defined yet. Each
 /// different pair is one pending callstack to the sink, resolved when its last part is defined.

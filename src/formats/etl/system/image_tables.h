@@ -9,7 +9,6 @@
 #include "core/index_table.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
-#include "scratch/spill_chains.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
