@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
+#include "core/fetch_ahead.h"
 #include "core/merge_heap.h"
 #include "core/radix_sort.h"
 
@@ -151,6 +152,7 @@ Status SampleSpool::add(const SpooledSample& sample) {
   if (samples.size() == samples.capacity()) {
     samples.reserve(std::min(capacity_, 2 * samples.capacity()));
   }
+  core::fetch_ahead(samples);
   samples.push_back(sample);
   ++count_;
   return {};

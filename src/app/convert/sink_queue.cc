@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/fetch_ahead.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -99,6 +101,7 @@ Status SinkQueue::add_pending_sched(const capture::SchedRecord& record,
 Status SinkQueue::push_sample(Kind kind, const Sample& sample, std::uint32_t number,
                               const capture::StackView& stack) {
   make_room(filling().samples, 1);
+  core::fetch_ahead(filling().samples);
   filling().samples.push_back(sample);
   return push(kind, number, stack);
 }
@@ -113,6 +116,7 @@ Status SinkQueue::push(Kind kind, std::uint32_t number, const capture::StackView
     batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
     batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
   }
+  core::fetch_ahead(batch.entries);
   batch.entries.push_back({kind, number, static_cast<std::uint32_t>(stack.addresses.size()),
                            static_cast<std::uint32_t>(stack.runs.size())});
   return batch.bytes() < kBatchBytes ? Status{} : pipeline_.submit();
