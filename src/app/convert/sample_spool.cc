@@ -76,12 +76,13 @@ class SampleSpool::RunReader {
         }
       }
       // After the last sample there are zeros enough to look at.
-      begin_ += decode_spooled(block_.data() + begin_, last_);
+      const SpooledSample& last = samples_[(decoded_ + kDecoded - 1) % kDecoded];
+      begin_ += decode_spooled(block_.data() + begin_, last, samples_[decoded_]);
       if (begin_ > end_) {
         return Error{ErrorCode::kIo, kNoOffset,
                      "temporary file does not say what was written to it"};
       }
-      samples_[decoded_++] = last_;
+      ++decoded_;
       ++done_;
     }
     return decoded_ != 0;
@@ -112,8 +113,7 @@ class SampleSpool::RunReader {
   std::size_t end_ = 0;
   std::uint64_t read_ = 0;
   std::uint64_t done_ = 0;
-  SpooledSample last_;
-  std::array<SpooledSample, kDecoded> samples_;
+  std::array<SpooledSample, kDecoded> samples_{};  // in a ring
   std::size_t at_ = 0;
   std::size_t decoded_ = 0;
 };
@@ -134,7 +134,8 @@ SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_byt
       });
 }
 
-Status SampleSpool::add(const SpooledSample& sample) {
+Status SampleSpool::add(const Sample& sample, std::uint16_t segment, std::uint32_t node,
+                        std::uint32_t pending) {
   if (pipeline_->filling().samples.size() == capacity_) {
     if (const Status begun = pipeline_->submit(); !begun) {
       return begun;
@@ -146,14 +147,19 @@ Status SampleSpool::add(const SpooledSample& sample) {
     samples.reserve(std::min<std::size_t>(capacity_, 4096));
   } else if (sample.time_ns < samples.back().time_ns ||
              (by_rank_ && sample.time_ns == samples.back().time_ns &&
-              sample.pending < samples.back().pending)) {
+              pending < samples.back().pending)) {
     filling.in_order = false;
   }
   if (samples.size() == samples.capacity()) {
     samples.reserve(std::min(capacity_, 2 * samples.capacity()));
   }
   core::fetch_ahead(samples);
-  samples.push_back(sample);
+  // Where it stays: a copy would be read before its fields are out of the processor.
+  SpooledSample& row = samples.emplace_back();
+  static_cast<Sample&>(row) = sample;
+  row.segment = segment;
+  row.node = node;
+  row.pending = pending;
   ++count_;
   return {};
 }
