@@ -15,7 +15,8 @@ namespace stackpack::app {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
-constexpr std::size_t kBuffers = 2;  // one fills while the other is written
+constexpr std::size_t kRowsAhead = 24;  // samples between fetching one and taking it
+constexpr std::size_t kBuffers = 2;     // one fills while the other is written
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
@@ -186,6 +187,7 @@ Status SampleSpool::Buffer::visit(
   for (std::size_t at = 0; at < keys.size(); at += kBatch) {
     batch.clear();
     for (std::size_t i = at; i < std::min(at + kBatch, keys.size()); ++i) {
+      __builtin_prefetch(&samples[keys[std::min(i + kRowsAhead, keys.size() - 1)].index]);
       batch.push_back(samples[keys[i].index]);
     }
     if (const Status visited = visit(batch); !visited) {

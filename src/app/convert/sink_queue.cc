@@ -10,6 +10,8 @@ namespace stackpack::app {
 
 namespace {
 
+constexpr std::size_t kSampleReadAhead = 24;  // samples between fetching one and taking it
+
 template <typename T>
 void make_room(std::vector<T>& items, std::size_t more) {
   if (items.capacity() - items.size() < more) {
@@ -170,6 +172,8 @@ bool SinkQueue::take_together(const Batch& batch, const Entry& entry,
     joined.sched = &batch.sched[next.sched++];
   } else {
     joined.sample = &batch.samples[next.sample++];
+    __builtin_prefetch(
+        &batch.samples[std::min(next.sample + kSampleReadAhead, batch.samples.size() - 1)]);
   }
   return true;
 }

@@ -317,7 +317,8 @@ void SampleConverter::mark(Sample& sample) {
 }
 
 // Hands a sample over, once for each of its counters where it carries any.
-Status SampleConverter::give(Sample& sample, capture::StackView stack, capture::StackMemo memo) {
+Status SampleConverter::give(Sample& sample, const capture::StackView& stack,
+                             capture::StackMemo memo) {
   if (sched_) [[unlikely]] {
     return give_sched(sample, stack, memo);
   }
@@ -333,14 +334,12 @@ Status SampleConverter::give(Sample& sample, capture::StackView stack, capture::
     if (kept_) {
       mark(sample);
     }
-    if (const Status given = context_.sink.add_sample(sample, stack, memo); !given) {
+    const capture::StackView new_stack = memo.known ? capture::StackView{} : stack;
+    if (const Status given = context_.sink.add_sample(sample, new_stack, memo); !given) {
       return given;
     }
     sample.flags |= kSampleSameRecord;
-    if (memo.slot != capture::StackMemo::kNone) {
-      memo.known = true;
-      stack = {};
-    }
+    memo.known = memo.slot != capture::StackMemo::kNone;
   }
   return {};
 }

@@ -63,7 +63,7 @@ class SampleConverter {
   bool count_events(const Record& record, const SampleLayout& layout);
   void note_time(const Record& record, const AttrTable::Row& row);
   Status give_sched(Sample& sample, capture::StackView stack, capture::StackMemo memo);
-  Status give(Sample& sample, capture::StackView stack, capture::StackMemo memo);
+  Status give(Sample& sample, const capture::StackView& stack, capture::StackMemo memo);
   Status emit_known(Sample& sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
