@@ -13,6 +13,10 @@ using stackpack::app::SpooledSample;
 
 namespace {
 
+Status add_to(SampleSpool& spool, const SpooledSample& sample) {
+  return spool.add(sample, sample.segment, sample.node, sample.pending);
+}
+
 std::vector<SpooledSample> random_samples(std::uint32_t seed, std::size_t count,
                                           std::uint64_t disorder) {
   std::mt19937_64 random(seed);
@@ -42,7 +46,7 @@ std::vector<SpooledSample> sorted_through_spool(const std::vector<SpooledSample>
                                                 std::uint64_t buffer_bytes, bool expect_spill) {
   SampleSpool spool("/tmp", buffer_bytes);
   for (const SpooledSample& sample : samples) {
-    REQUIRE(spool.add(sample).has_value());
+    REQUIRE(add_to(spool, sample).has_value());
   }
   CHECK(spool.count() == samples.size());
   std::vector<SpooledSample> out;
@@ -105,7 +109,7 @@ TEST_CASE("sample spool: equal times come by rank, equal ranks as they arrived")
     });
     SampleSpool spool("/tmp", buffer_bytes, true);
     for (const SpooledSample& sample : samples) {
-      REQUIRE(spool.add(sample).has_value());
+      REQUIRE(add_to(spool, sample).has_value());
     }
     std::vector<SpooledSample> out;
     REQUIRE(spool
@@ -122,7 +126,7 @@ TEST_CASE("sample spool: the visitor's error stops the merge") {
   for (const std::uint64_t buffer_bytes : {std::uint64_t{64}, std::uint64_t{1} << 20}) {
     SampleSpool spool("/tmp", buffer_bytes);
     for (const SpooledSample& sample : random_samples(5, 20'000, 10)) {
-      REQUIRE(spool.add(sample).has_value());
+      REQUIRE(add_to(spool, sample).has_value());
     }
     int visits = 0;
     const Status status = spool.merge([&](std::span<const SpooledSample>) -> Status {

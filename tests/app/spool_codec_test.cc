@@ -67,8 +67,10 @@ TEST_CASE("spool codec: samples of any widths come back, within the bytes that a
     if (read.time_ns > ~std::uint64_t{0} / 2) {
       read.time_ns = 0;
     }
-    at += decode_spooled(bytes.data() + at, read);
-    REQUIRE(read == sample);
+    SpooledSample next;
+    at += decode_spooled(bytes.data() + at, read, next);
+    REQUIRE(next == sample);
+    read = next;
   }
   CHECK(at == size);
 }
@@ -92,6 +94,6 @@ TEST_CASE("spool codec: nothing is touched beyond the bytes that are promised") 
     CHECK(bytes[i] == std::byte{0xA5});
   }
   SpooledSample read;
-  CHECK(decode_spooled(bytes.data(), read) == written);
+  CHECK(decode_spooled(bytes.data(), {}, read) == written);
   CHECK(read == extreme);
 }

@@ -83,17 +83,12 @@ Result<NodeRef> CaptureSpool::intern(const Sample& sample, const capture::StackV
 }
 
 Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint32_t pending) {
-  SpooledSample row;
-  static_cast<Sample&>(row) = sample;
-  row.segment = node.segment;
-  row.node = node.node;
-  row.pending = pending;
   if (options_.sample_counter != nullptr) {
     // This thread alone counts.
     options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
   }
-  return spool_.add(row);
+  return spool_.add(sample, node.segment, node.node, pending);
 }
 
 Status CaptureSpool::add_sample(const Sample& sample, const capture::StackView& stack,

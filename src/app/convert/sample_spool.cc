@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
+#include "core/fetch_ahead.h"
 #include "core/merge_heap.h"
 #include "core/radix_sort.h"
 
@@ -14,7 +15,8 @@ namespace stackpack::app {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
-constexpr std::size_t kBuffers = 2;  // one fills while the other is written
+constexpr std::size_t kRowsAhead = 24;  // samples between fetching one and taking it
+constexpr std::size_t kBuffers = 2;     // one fills while the other is written
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
@@ -75,12 +77,13 @@ class SampleSpool::RunReader {
         }
       }
       // After the last sample there are zeros enough to look at.
-      begin_ += decode_spooled(block_.data() + begin_, last_);
+      const SpooledSample& last = samples_[(decoded_ + kDecoded - 1) % kDecoded];
+      begin_ += decode_spooled(block_.data() + begin_, last, samples_[decoded_]);
       if (begin_ > end_) {
         return Error{ErrorCode::kIo, kNoOffset,
                      "temporary file does not say what was written to it"};
       }
-      samples_[decoded_++] = last_;
+      ++decoded_;
       ++done_;
     }
     return decoded_ != 0;
@@ -111,8 +114,7 @@ class SampleSpool::RunReader {
   std::size_t end_ = 0;
   std::uint64_t read_ = 0;
   std::uint64_t done_ = 0;
-  SpooledSample last_;
-  std::array<SpooledSample, kDecoded> samples_;
+  std::array<SpooledSample, kDecoded> samples_{};  // in a ring
   std::size_t at_ = 0;
   std::size_t decoded_ = 0;
 };
@@ -133,7 +135,8 @@ SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_byt
       });
 }
 
-Status SampleSpool::add(const SpooledSample& sample) {
+Status SampleSpool::add(const Sample& sample, std::uint16_t segment, std::uint32_t node,
+                        std::uint32_t pending) {
   if (pipeline_->filling().samples.size() == capacity_) {
     if (const Status begun = pipeline_->submit(); !begun) {
       return begun;
@@ -145,13 +148,19 @@ Status SampleSpool::add(const SpooledSample& sample) {
     samples.reserve(std::min<std::size_t>(capacity_, 4096));
   } else if (sample.time_ns < samples.back().time_ns ||
              (by_rank_ && sample.time_ns == samples.back().time_ns &&
-              sample.pending < samples.back().pending)) {
+              pending < samples.back().pending)) {
     filling.in_order = false;
   }
   if (samples.size() == samples.capacity()) {
     samples.reserve(std::min(capacity_, 2 * samples.capacity()));
   }
-  samples.push_back(sample);
+  core::fetch_ahead(samples);
+  // Where it stays: a copy would be read before its fields are out of the processor.
+  SpooledSample& row = samples.emplace_back();
+  static_cast<Sample&>(row) = sample;
+  row.segment = segment;
+  row.node = node;
+  row.pending = pending;
   ++count_;
   return {};
 }
@@ -178,6 +187,7 @@ Status SampleSpool::Buffer::visit(
   for (std::size_t at = 0; at < keys.size(); at += kBatch) {
     batch.clear();
     for (std::size_t i = at; i < std::min(at + kBatch, keys.size()); ++i) {
+      __builtin_prefetch(&samples[keys[std::min(i + kRowsAhead, keys.size() - 1)].index]);
       batch.push_back(samples[keys[i].index]);
     }
     if (const Status visited = visit(batch); !visited) {

@@ -32,7 +32,9 @@ class SampleSpool {
   /// `by_rank`: samples of equal times come by SpooledSample::pending, which is a rank then.
   SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes, bool by_rank = false);
 
-  Status add(const SpooledSample& sample);
+  /// A sample whose callstack is `node` of a segment, or will be; see SpooledSample.
+  Status add(const Sample& sample, std::uint16_t segment, std::uint32_t node,
+             std::uint32_t pending);
 
   /// All samples in time order, in batches; call once, after the last add.
   Status merge(const std::function<Status(std::span<const SpooledSample>)>& visit);

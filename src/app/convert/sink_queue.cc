@@ -4,9 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "core/fetch_ahead.h"
+
 namespace stackpack::app {
 
 namespace {
+
+constexpr std::size_t kSampleReadAhead = 24;  // samples between fetching one and taking it
 
 template <typename T>
 void make_room(std::vector<T>& items, std::size_t more) {
@@ -99,6 +103,7 @@ Status SinkQueue::add_pending_sched(const capture::SchedRecord& record,
 Status SinkQueue::push_sample(Kind kind, const Sample& sample, std::uint32_t number,
                               const capture::StackView& stack) {
   make_room(filling().samples, 1);
+  core::fetch_ahead(filling().samples);
   filling().samples.push_back(sample);
   return push(kind, number, stack);
 }
@@ -113,8 +118,13 @@ Status SinkQueue::push(Kind kind, std::uint32_t number, const capture::StackView
     batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
     batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
   }
-  batch.entries.push_back({kind, number, static_cast<std::uint32_t>(stack.addresses.size()),
-                           static_cast<std::uint32_t>(stack.runs.size())});
+  core::fetch_ahead(batch.entries);
+  // Field by field where it stays: a copy would be read before its fields are out of the processor.
+  Entry& entry = batch.entries.emplace_back();
+  entry.kind = kind;
+  entry.number = number;
+  entry.addresses = static_cast<std::uint32_t>(stack.addresses.size());
+  entry.runs = static_cast<std::uint32_t>(stack.runs.size());
   return batch.bytes() < kBatchBytes ? Status{} : pipeline_.submit();
 }
 
@@ -149,24 +159,23 @@ Status SinkQueue::deliver(const Batch& batch) {
 // False: the entry is none of those that are delivered together.
 bool SinkQueue::take_together(const Batch& batch, const Entry& entry,
                               const capture::StackView& stack, NextOf& next) {
-  switch (entry.kind) {
-    case Kind::kSample:
-    case Kind::kKnownSample:
-      together_.push_back({&batch.samples[next.sample++],
-                           stack,
-                           {entry.number, entry.kind == Kind::kKnownSample},
-                           nullptr});
-      return true;
-    case Kind::kSched:
-    case Kind::kKnownSched:
-      together_.push_back({nullptr,
-                           stack,
-                           {entry.number, entry.kind == Kind::kKnownSched},
-                           &batch.sched[next.sched++]});
-      return true;
-    default:
-      return false;
+  const bool known = entry.kind == Kind::kKnownSample || entry.kind == Kind::kKnownSched;
+  const bool sched = entry.kind == Kind::kSched || entry.kind == Kind::kKnownSched;
+  if (!known && !sched && entry.kind != Kind::kSample) {
+    return false;
   }
+  capture::CallstackSink::StackedSample& joined = together_.emplace_back();  // as in push()
+  joined.stack = stack;
+  joined.memo.slot = entry.number;
+  joined.memo.known = known;
+  if (sched) {
+    joined.sched = &batch.sched[next.sched++];
+  } else {
+    joined.sample = &batch.samples[next.sample++];
+    __builtin_prefetch(
+        &batch.samples[std::min(next.sample + kSampleReadAhead, batch.samples.size() - 1)]);
+  }
+  return true;
 }
 
 Status SinkQueue::deliver_alone(const Batch& batch, const Entry& entry,

@@ -62,11 +62,11 @@ class FieldReader {
   explicit FieldReader(const std::byte* in) : in_(in) {}
 
   template <typename T>
-  void read_field(T& value, bool counts) {
+  [[nodiscard]] T take(T otherwise, bool counts) {
     T stored;
     std::memcpy(&stored, in_ + position_, sizeof stored);
-    value = counts ? stored : value;
     position_ += counts ? sizeof stored : 0;
+    return counts ? stored : otherwise;
   }
   std::uint64_t take_time(unsigned bytes) {
     std::uint64_t value = 0;
@@ -120,28 +120,32 @@ std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& las
   return fields.size();
 }
 
-std::size_t decode_spooled(const std::byte* in, SpooledSample& sample) {
+// Field by field, as a sample that is copied whole would be read before its fields are out of the
+// processor.
+std::size_t decode_spooled(const std::byte* in, const SpooledSample& last, SpooledSample& sample) {
   FieldReader fields(in);
-  std::uint8_t bits = 0;
-  fields.read_field(bits, true);
-  fields.read_field(sample.node, true);
-  sample.time_ns += fields.take_time(kTimeBytes[bits & kTimeBits]);
-  fields.read_field(sample.pid, (bits & kPid) != 0);
-  fields.read_field(sample.tid, (bits & kTid) != 0);
-  auto cpu = static_cast<std::uint16_t>(sample.cpu);
-  fields.read_field(cpu, (bits & kCpu) != 0);
-  sample.cpu = (bits & kCpu) != 0 ? cpu : sample.cpu;
-  sample.pending = SpooledSample::kNoPending;
-  if ((bits & (kWeight | kPending | kSeldom)) != 0) {
-    std::uint8_t seldom = 0;
-    fields.read_field(sample.weight, (bits & kWeight) != 0);
-    fields.read_field(sample.pending, (bits & kPending) != 0);
-    fields.read_field(seldom, (bits & kSeldom) != 0);
-    fields.read_field(sample.event, (seldom & kEvent) != 0);
-    fields.read_field(sample.cpu, (seldom & kWideCpu) != 0);
-    fields.read_field(sample.segment, (seldom & kSegment) != 0);
-    fields.read_field(sample.origin, (seldom & kOrigin) != 0);
-    fields.read_field(sample.flags, (seldom & kFlags) != 0);
+  const auto bits = fields.take(std::uint8_t{0}, true);
+  sample.node = fields.take(last.node, true);
+  sample.time_ns = last.time_ns + fields.take_time(kTimeBytes[bits & kTimeBits]);
+  sample.pid = fields.take(last.pid, (bits & kPid) != 0);
+  sample.tid = fields.take(last.tid, (bits & kTid) != 0);
+  const auto cpu = fields.take(std::uint16_t{0}, (bits & kCpu) != 0);
+  sample.cpu = (bits & kCpu) != 0 ? cpu : last.cpu;
+  const bool more = (bits & (kWeight | kPending | kSeldom)) != 0;
+  sample.weight = more ? fields.take(last.weight, (bits & kWeight) != 0) : last.weight;
+  sample.pending = more ? fields.take(SpooledSample::kNoPending, (bits & kPending) != 0)
+                        : SpooledSample::kNoPending;
+  const auto seldom = more ? fields.take(std::uint8_t{0}, (bits & kSeldom) != 0) : std::uint8_t{0};
+  sample.event = last.event;
+  sample.segment = last.segment;
+  sample.origin = last.origin;
+  sample.flags = last.flags;
+  if (seldom != 0) {
+    sample.event = fields.take(last.event, (seldom & kEvent) != 0);
+    sample.cpu = fields.take(sample.cpu, (seldom & kWideCpu) != 0);
+    sample.segment = fields.take(last.segment, (seldom & kSegment) != 0);
+    sample.origin = fields.take(last.origin, (seldom & kOrigin) != 0);
+    sample.flags = fields.take(last.flags, (seldom & kFlags) != 0);
   }
   return fields.position();
 }

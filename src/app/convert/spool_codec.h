@@ -28,8 +28,8 @@ inline constexpr std::size_t kMaxSpooledBytes = 48;
 /// `out`: room for kMaxSpooledBytes, all of which may be touched. Result: how many count.
 std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& last, std::byte* out);
 
-/// The inverse: turns `sample`, the one before, into the next one.
+/// The inverse. `last`: as it was written, another one than `sample`, which is replaced.
 /// `in`: kMaxSpooledBytes, whatever they are. Result: how many were the sample's.
-std::size_t decode_spooled(const std::byte* in, SpooledSample& sample);
+std::size_t decode_spooled(const std::byte* in, const SpooledSample& last, SpooledSample& sample);
 
 }  // namespace stackpack::app

@@ -158,8 +158,10 @@ SampleLayout layout_of(const Attr& attr) {
   return layout;
 }
 
-SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, SampleFields& fields) {
-  bytes::ByteCursor in = payload;
+SampleFit read_sample(const bytes::ByteCursor& payload, const SampleLayout& layout,
+                      SampleFields& fields) {
+  // Not a copy, which would wait until the payload's members are out of the processor.
+  bytes::ByteCursor in(payload.rest(), payload.offset(), payload.order());
   fields = SampleFields{};
   read_fixed_fields(in, layout, fields);
   if (layout.has(sample_bit::kRead)) {

@@ -118,6 +118,7 @@ enum class SampleFit : std::uint8_t {
 };
 
 /// Reads a sample. `payload` is what follows the record header.
-SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, SampleFields& fields);
+SampleFit read_sample(const bytes::ByteCursor& payload, const SampleLayout& layout,
+                      SampleFields& fields);
 
 }  // namespace stackpack::perf

@@ -157,7 +157,11 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
   sched_.reset();
   if (context_.switches != nullptr) {
     const auto number = static_cast<std::uint32_t>(context_.attrs.number_of(row));
-    sched_ = context_.switches->of_sample(number, row, fields_, record.offset);
+    // Most samples have none, and then nothing of it is copied.
+    const auto found = context_.switches->of_sample(number, row, fields_, record.offset);
+    if (found) {
+      sched_ = found;
+    }
   }
 }
 
@@ -313,7 +317,8 @@ void SampleConverter::mark(Sample& sample) {
 }
 
 // Hands a sample over, once for each of its counters where it carries any.
-Status SampleConverter::give(Sample sample, capture::StackView stack, capture::StackMemo memo) {
+Status SampleConverter::give(Sample& sample, const capture::StackView& stack,
+                             capture::StackMemo memo) {
   if (sched_) [[unlikely]] {
     return give_sched(sample, stack, memo);
   }
@@ -329,20 +334,18 @@ Status SampleConverter::give(Sample sample, capture::StackView stack, capture::S
     if (kept_) {
       mark(sample);
     }
-    if (const Status given = context_.sink.add_sample(sample, stack, memo); !given) {
+    const capture::StackView new_stack = memo.known ? capture::StackView{} : stack;
+    if (const Status given = context_.sink.add_sample(sample, new_stack, memo); !given) {
       return given;
     }
     sample.flags |= kSampleSameRecord;
-    if (memo.slot != capture::StackMemo::kNone) {
-      memo.known = true;
-      stack = {};
-    }
+    memo.known = memo.slot != capture::StackMemo::kNone;
   }
   return {};
 }
 
 // The sample, where it is wanted, and the record that it makes.
-Status SampleConverter::give_sched(const Sample& sample, capture::StackView stack,
+Status SampleConverter::give_sched(Sample& sample, capture::StackView stack,
                                    capture::StackMemo memo) {
   const SwitchEvents::Found found = *std::exchange(sched_, std::nullopt);
   if (!context_.switches->drops_sample(found.record)) {
@@ -361,7 +364,7 @@ Status SampleConverter::give_sched(const Sample& sample, capture::StackView stac
 }
 
 // The chain is one that was decoded and given to the sink before; it has frames.
-Status SampleConverter::emit_known(Sample sample, capture::StackMemo memo) {
+Status SampleConverter::emit_known(Sample& sample, capture::StackMemo memo) {
   if (fields_.dump.usable() && !recent_.fact(memo)) {
     sample.flags |= kSampleStackDump;
   }
@@ -377,7 +380,7 @@ void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleF
   }
 }
 
-Status SampleConverter::emit(Sample sample, capture::StackMemo memo, const BesideChain& beside) {
+Status SampleConverter::emit(Sample& sample, capture::StackMemo memo, const BesideChain& beside) {
   const capture::StackView stack = chain_.stack();
   if (beside.has_dump && !chain_.has_user_frames()) {
     sample.flags |= kSampleStackDump;

@@ -62,14 +62,14 @@ class SampleConverter {
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
   void note_time(const Record& record, const AttrTable::Row& row);
-  Status give_sched(const Sample& sample, capture::StackView stack, capture::StackMemo memo);
-  Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
-  Status emit_known(Sample sample, capture::StackMemo memo);
+  Status give_sched(Sample& sample, capture::StackView stack, capture::StackMemo memo);
+  Status give(Sample& sample, const capture::StackView& stack, capture::StackMemo memo);
+  Status emit_known(Sample& sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
               const SampleFields& fields);
   Status release(const WaitingSample& waiting, bool merged);
-  Status emit(Sample sample, capture::StackMemo memo, const BesideChain& beside);
+  Status emit(Sample& sample, capture::StackMemo memo, const BesideChain& beside);
 
   CaptureContext& context_;
   bool knows_stacks_;  // the sink remembers: a known chain need not be decoded

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/fetch_ahead.h"
 #include "spk/format/table_codec.h"
 
 namespace stackpack::spk {
@@ -30,6 +31,7 @@ Status SampleWriter::add(std::span<const StoredSample> samples) {
       continue;
     }
     std::vector<StoredSample>& block = pool_->filling();
+    core::fetch_ahead(block);
     block.push_back(sample);
     if (block.size() == kSamplesPerBlock) {
       if (const Status submitted = pool_->submit(); !submitted) {
