@@ -7,9 +7,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 LESS_MEMORY = ["--memory-limit", "16MiB"]
 LISTS = {"samples": ("samples", "threads", "processes", "modules", "events"), "waits": ("intervals", "samples"),
          "accesses": ("sample-fields", "samples", "events"), "branches": ("branches", "ranges", "branch-stacks"),
-         "processes": ("processes", "threads", "modules", "stacks")}
+         "processes": ("processes", "threads", "modules", "stacks"), "nodes": ("samples", "stacks")}
 GRAINS = {"samples": ("function", "thread", "event", "callstack"), "waits": ("thread", "reason"), "accesses": ("cgroup", "module"),
-          "branches": ("process",), "processes": ("process", "comm", "module", "callstack")}
+          "branches": ("process",), "processes": ("process", "comm", "module", "callstack"), "nodes": ("process",)}
 FORMS = ("folded", "pprof", "speedscope", "firefox", "otlp", "html", "perfetto")
 
 
@@ -61,5 +61,43 @@ def of_many(what, count):
     return commands
 
 
-GROUPS = {f"many_{what}": of_many(what, count) for what, count in (
-    ("samples", 70_000), ("waits", 34_000), ("accesses", 18_000), ("branches", 9_000), ("processes", 9_000))}
+def many_names(tools):
+    """Functions, modules and threads by the thousand, in text and in every format that is read back."""
+    lines = []
+    for i in range(12_000):
+        depth = 2 + i % 9
+        frames = (f"ns{(i * 7 + d) % 90}::function_{(i * (d + 3)) % 9001}<{'T' * (i % 40)}>(int)" if d % 3 else f"[lib{(i + d) % 50}.so]"
+                  for d in range(depth))
+        lines.append(";".join([f"thread-{i % 700}", *frames]) + f" {1 + i % 13}")
+    (tools.work / "names.folded").write_text("\n".join(lines) + f"\n{'x' * 70_000};y 3\n")
+    for words in ([], LESS_MEMORY):
+        yield ["convert", "names.folded", "-o", "names.spk", "--json", *words]
+        yield ["dump", "names.spk", "--stacks"]
+        yield ["dump", "names.spk", "--functions"]
+    for grain in ("function", "module", "callstack"):
+        yield ["top", "names.spk", "--by", grain, "-n", "0"]
+        yield ["top", "names.spk", "--by", grain, "--json", "-n", "9", "--focus", "*function_77*"]
+    yield from (["top", "names.spk", "--tree", "-n", "200"], ["callers", "names.spk", "*function_9*", "-n", "40"], ["verify", "names.spk"])
+    yield ["redact", "names.spk", "-o", "hidden.spk", "--json"]
+    yield ["merge", "names.spk", "hidden.spk", "-o", "both.spk", "--json", *LESS_MEMORY]
+    yield ["dump", "both.spk", "--functions"]
+    yield ["diff", "names.spk", "--against", "both.spk", "-n", "20", "--per", "samples"]
+    yield from (["export", "names.spk", "--format", form, "-o", "-"] for form in ("html", "firefox", "otlp"))
+
+
+def round_trips(tools):
+    """What every format that is written and read keeps of a capture."""
+    for what, count in (("samples", 6000), ("accesses", 2000)):
+        capture = made(tools, what, count)
+        yield ["convert", capture, "-o", f"{what}.spk", "--json"]
+        for form, name in (("folded", "made.folded"), ("pprof", "made.pb.gz"), ("speedscope", "made.speedscope.json"), ("firefox", "made.json.gz"),
+                           ("otlp", "made.otlp")):
+            for words in ([], ["--all-events"], ["--event", "cache-misses", "--count", "samples"], ["--from", "+50ms", "--to", "+60ms"]):
+                yield ["export", f"{what}.spk", "--format", form, "-o", name, "--force", *words]
+                yield ["convert", name, "-o", "back.spk", "--json"]
+                yield from (["dump", "back.spk", f"--{listing}"] for listing in ("stacks", "samples", "threads", "events", "functions", "losses"))
+                yield ["top", "back.spk", "--by", "module", "--json", "--all-events"]
+
+
+GROUPS = {"many_names": many_names, "round_trips": round_trips, **{f"many_{what}": of_many(what, count) for what, count in (
+    ("samples", 70_000), ("waits", 34_000), ("accesses", 18_000), ("branches", 9_000), ("processes", 9_000), ("nodes", 60_000))}}

@@ -1,9 +1,10 @@
 """Writes perf.data files with more of everything than a block of a .spk file holds, the same on every run:
-make_many.py OUT samples|waits|accesses|branches|processes COUNT
+make_many.py OUT samples|waits|accesses|branches|processes|nodes COUNT
 
 Two events with ids, 40 processes of which every tenth is forked and ends, 160 threads, and callstacks that run through a random
 tree. `waits`: threads leave the processor after each sample. `accesses`: samples have data addresses, latencies and control
 groups. `branches`: samples have eight branches. `processes`: each sample is of a process of its own, with mappings.
+`nodes`: callstacks have hardly anything in common.
 """
 import struct
 import sys
@@ -41,6 +42,12 @@ def chains(numbers, count):
         known.append(stack)
         kernel = (one.CONTEXT_KERNEL, 0xffffffff81000010 + i % 700, 0xffffffff81000200) if i % 5 == 0 else ()
         yield (*kernel, one.CONTEXT_USER, *stack)
+
+
+def unlike(numbers, count):
+    """Callstacks, leaf first, with 12 to 19 frames of their own."""
+    for i in range(count):
+        yield (one.CONTEXT_USER, *(0x401000 + numbers.below(0xfff) for _ in range(12 + i % 8)), 0x401010, 0x401000)
 
 
 def shape(what):
@@ -98,7 +105,7 @@ def records(what, count):
     many = what == "processes"
     if not many:
         parts += (process(100 + 10 * p, START, 4, p % 7) for p in range(40))
-    for i, chain in enumerate(chains(numbers, count)):
+    for i, chain in enumerate((unlike if what == "nodes" else chains)(numbers, count)):
         pid = 100 + (i if many else 10 * numbers.below(40))
         tid, time = pid if many else pid + numbers.below(4), START + 2000 + i * 20_000 + numbers.below(9000)
         if many:

@@ -114,6 +114,19 @@ def left_of(*captures):
     return commands
 
 
+def seeds(tools):
+    """Captures that fuzzing begins with, as far as they are ones."""
+    for path in sorted((tools.root / "fuzz/corpus").glob("perf_*/*")):
+        data = path.read_bytes()
+        for skipped in (0, 1, 2):
+            name = f"{path.parent.name}-{path.name[:12]}.{skipped}.data"
+            (tools.work / name).write_bytes(data[skipped:])
+            yield ["convert", name, "-o", "made.spk", "--json", "--force"]
+            if (tools.work / "made.spk").exists():
+                yield from (["dump", "made.spk", f"--{listing}"] for listing in LISTINGS)
+                (tools.work / "made.spk").unlink()
+
+
 def scheduled(tools):
     """Waits, wakers and fields of tracepoints."""
     sys.path.insert(0, str(tools.root / "tests/support"))
@@ -183,6 +196,7 @@ GROUPS = {
                             "memory:20 --memory --cgroups a,b", "branches:9 --branches"),
     "left_of_traces": left_of("testdata/kernel.x64.etl", "testdata/kernel.x86.etl", "testdata/sampled.x64.keys.xpress.etl", "testdata/small.nettrace",
                               "testdata/small.v6.nettrace", "testdata/jfr/java.jfr.gz"),
+    "seeds": seeds,
     "scheduled": scheduled,
     "asked_in_a_row": asked_in_a_row,
 }
