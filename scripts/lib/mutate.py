@@ -10,8 +10,8 @@ alone, which is unique; the others are breaks in it:
 
 In the copy of the tree an expression becomes `(on<ID>() ? broken : original)`, statements become `if (on<ID>())
 {broken} else {original}`. STACKPACK_BREAK=ID in the environment of a test chooses the break. First every test runs
-without a break and notes which breaks it comes across; a break is then tried with those tests alone, the unit
-tests of its layer first, the quickest first.
+without a break and notes which breaks it comes across; a break is then tried with those tests alone, first those that
+are likeliest to notice it for their time.
 """
 import argparse
 import collections
@@ -70,7 +70,9 @@ SWITCH_NAME = "break_switch.h"
 Break = collections.namedtuple("Break", "file old new id layer line")
 # `folder` and `environment` are what CTest gives the command; with `fails` in its output it fails, whatever its status.
 Test = collections.namedtuple("Test", "name command layer folder environment fails", defaults=(None, {}, None))
-Run = collections.namedtuple("Run", "passes seconds late")  # `late`: stopped, because it took longer than its limit
+# `late`: stopped, because it took longer than its limit; `cost`: seconds of processor time, which other work of the machine leaves as they are.
+Run = collections.namedtuple("Run", "passes seconds late cost")
+Survey = collections.namedtuple("Survey", "places seconds cost")  # of a test without a break: what it reaches
 HANGS = "hangs: "  # before the name of a test that did not fail but took so long twice, as the one that noticed a break
 
 
@@ -230,30 +232,44 @@ def tests_of(root, tree, folder, capture_folder):
                               str(tests / "corpus/manifest.txt")], "")
 
 
+def wait_for(child, limit):
+    """Status and seconds of processor time of a child and its children; no status when it takes longer than `limit` seconds."""
+    end, pause = math.inf if limit is None else time.time() + limit, 0.002
+    while True:
+        ended, status, used = os.wait4(child.pid, os.WNOHANG)
+        if ended:
+            child.returncode = os.waitstatus_to_exitcode(status)
+            return child.returncode, used.ru_utime + used.ru_stime
+        if time.time() > end:
+            return None, limit
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+
+
 def run(test, limit, **variables):
     environment = {**os.environ, "LC_ALL": "C", **test.environment, **variables}
-    begin, late = time.time(), False
+    begin = time.time()
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(test.command, cwd=test.folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                  stderr=output, start_new_session=True)
         try:
-            passes = child.wait(limit) in (0, 77)
-        except subprocess.TimeoutExpired:
-            passes, late = False, True
+            status, cost = wait_for(child, limit)
         finally:
             try:
                 os.killpg(child.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
             child.wait()
+        passes = status in (0, 77)
         if passes and test.fails:
             output.seek(0)
             passes = re.search(test.fails, output.read().decode(errors="replace")) is None
-    return Run(passes, time.time() - begin, late)
+    return Run(passes, time.time() - begin, status is None, cost)
 
 
 def survey(tests, work, pool, limit=None):
-    """What each test reaches, and how long it takes. All of them pass without a break; with a limit those that do not are left out."""
+    """What each test reaches, and how long it takes. All of them pass without a break; with a limit, in seconds of processor time, those
+    that do not are left out."""
     folder = work / "reached"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -263,15 +279,17 @@ def survey(tests, work, pool, limit=None):
         file = folder / str(number)
         with open(file, "wb") as out:
             out.truncate(PLACES)
-        passes, seconds, late = run(test, limit, STACKPACK_BREAKS_REACHED=str(file))
+        # On a busy machine a test takes several times as long as its processor time.
+        passes, seconds, late, cost = run(test, limit and 5 * limit, STACKPACK_BREAKS_REACHED=str(file))
+        late = late or limit is not None and cost > limit
         places = {match.start() for match in re.finditer(b"\1", file.read_bytes())}
         file.unlink()
         if not passes and limit is None:
             raise Unusable(f"without any break, this fails: {test.name}")
-        if not passes:
+        if not passes or late:
             print(f"left out, {'slow' if late else 'fails without any break'}: {test.name}", flush=True)
             return None
-        return places, seconds
+        return Survey(places, seconds, cost)
 
     surveyed = zip((test.name for test in tests), pool.map(reach, enumerate(tests)))
     return {name: found for name, found in surveyed if found is not None}
@@ -282,27 +300,52 @@ def fate_of(test, usual, b):
 
     Both have to happen twice in a row, so that neither other work of the machine nor a test that fails now and then is taken for it.
     """
-    runs = [run(test, 20 + 10 * usual, STACKPACK_BREAK=b.id)]
+    broken = {"STACKPACK_BREAK": b.id, "STACKPACK_DIFFERENCES": "1"}  # the first difference is enough
+    runs = [run(test, 20 + 10 * usual, **broken)]
     if not runs[0].passes:
-        runs.append(run(test, 20 + 10 * usual, STACKPACK_BREAK=b.id))
+        runs.append(run(test, 20 + 10 * usual, **broken))
     if any(one.passes for one in runs):
         return ""
     return (HANGS if any(one.late for one in runs) else "") + test.name
 
 
-def noticed_by(tests, surveyed, b, patience=math.inf):
+class Experience:
+    """Which tests are worth their time: by what they are, and by what they have noticed so far."""
+
+    PRIOR_TRIES = 3
+
+    def __init__(self, surveyed):
+        self.surveyed, self.figures = surveyed, collections.defaultdict(lambda: [0, 0])
+        self.places = len(set().union(*(one.places for one in surveyed.values()))) if surveyed else 1
+
+    def worth(self, test, b):
+        """Chance to notice a break for a second of processor time."""
+        found = self.surveyed[test.name]
+        kind = 0.3 if ".answers_" in test.name else 0.4 if test.layer == b.layer and not test.name.startswith("cli.") else 0.1
+        # Who comes across few other breaks is likelier to be for this one.
+        prior = kind / math.sqrt(0.02 + len(found.places) / max(self.places, 1))
+        tried, noticed = self.figures[test.name]
+        return (noticed + self.PRIOR_TRIES * prior) / (tried + self.PRIOR_TRIES) / (0.05 + found.cost)
+
+    def learn(self, test, noticed):
+        self.figures[test.name][0] += 1
+        self.figures[test.name][1] += noticed
+
+
+def noticed_by(tests, surveyed, b, patience=math.inf, experience=None):
     """The first test that fails or hangs with the break; None when no test reaches it, "" when all pass, as far as they take `patience`
-    seconds."""
+    seconds of processor time."""
     place = int(b.id, 16) % PLACES
-    reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name][0]]
-    # Digests of answers notice most for their time, after the unit tests of a layer.
-    reaching.sort(key=lambda test: (test.layer != b.layer or test.name.startswith("cli."), ".answers_" not in test.name,
-                                    surveyed[test.name][1]))
+    experience = experience or Experience(surveyed)
+    reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name].places]
+    reaching.sort(key=lambda test: -experience.worth(test, b))
     for test in reaching:
-        patience -= surveyed[test.name][1]
+        patience -= surveyed[test.name].cost
         if patience < 0:
             break
-        if fate := fate_of(test, surveyed[test.name][1], b):
+        fate = fate_of(test, surveyed[test.name].seconds, b)
+        experience.learn(test, fate != "")
+        if fate:
             return fate
     return "" if reaching else None
 
@@ -370,8 +413,8 @@ def main():
         tests = list(tests_of(root, tree, folder, capture_folder))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             surveyed = survey(tests, work, pool)
-            begin = time.time()
-            runs = {pool.submit(noticed_by, tests, surveyed, b): b for b in todo}
+            begin, experience = time.time(), Experience(surveyed)
+            runs = {pool.submit(noticed_by, tests, surveyed, b, experience=experience): b for b in todo}
             for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
                 b, by = runs[future], future.result()
                 results[b.id] = by or ""

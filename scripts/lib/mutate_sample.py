@@ -205,9 +205,9 @@ def survey(tests, work, pool, limit, known_path):
     fresh = mutate.survey([test for test in tests if keys[test.name] not in known], work, pool, limit)
     for name, one in keys.items():
         if one not in known:
-            known[one] = [sorted(fresh[name][0]), fresh[name][1]] if name in fresh else None
+            known[one] = [sorted(fresh[name].places), *fresh[name][1:]] if name in fresh else None
     known_path.write_text(json.dumps(known))
-    return {name: (set(known[one][0]), known[one][1]) for name, one in keys.items() if known[one] is not None}
+    return {name: mutate.Survey(set(known[one][0]), *known[one][1:]) for name, one in keys.items() if known[one] is not None}
 
 
 def interval(noticed, tried):
@@ -295,8 +295,8 @@ def main():
     tests = [test for test in tests_of(root, work / "tree", folder) if re.search(options.tests, test.name)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         surveyed = survey(tests, work, pool, options.limit, work / f"{sources}-{seed}-{len(pooled)}.reached")
-        begin = time.time()
-        runs = {pool.submit(mutate.noticed_by, tests, surveyed, b, options.patience): b for b in chosen if not results.get(b.id)}
+        begin, experience = time.time(), mutate.Experience(surveyed)
+        runs = {pool.submit(mutate.noticed_by, tests, surveyed, b, options.patience, experience): b for b in chosen if not results.get(b.id)}
         for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
             b, by = runs[future], future.result()
             results[b.id] = by or ""

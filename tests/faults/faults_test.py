@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the program does when the system fails it.
 
-    faults_test.py PROGRAM SHIM TESTDATA [--table]
+    faults_test.py PROGRAM SHIM TESTDATA [--table] [--part I/N] [COMMAND...]
 
 Runs every command with system calls that fail (fault_shim.c), one after the other, and looks at what
 is left: the exit code says I/O error, one line says what happened, nothing of the output is there, no
@@ -483,6 +483,11 @@ OTHERS = [
 
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--table"]
+    part, parts = 0, 1
+    if "--part" in arguments:
+        at = arguments.index("--part")
+        part, parts = map(int, arguments[at + 1].split("/"))
+        del arguments[at:at + 2]
     program, shim, testdata = (pathlib.Path(argument).resolve() for argument in arguments[:3])
     wanted = arguments[3:]
     table = "--table" in sys.argv
@@ -490,7 +495,7 @@ def main():
     problems = []
     runs = 0
     try:
-        commands = [command for command in COMMANDS if not wanted or command[0] in wanted]
+        commands = [command for command in COMMANDS if not wanted or command[0] in wanted][part::parts]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for rows, bad in pool.map(lambda command: test_command(bench, command), commands):
                 problems += bad
@@ -498,7 +503,7 @@ def main():
                 for name, call, error, count, outcomes in rows if table else []:
                     told = "; ".join(f"{n}x {outcome}" for outcome, n in outcomes.items())
                     print(f"{name} | {call} ({count}) | {error} | {told}")
-        for name, test in OTHERS if not wanted else []:
+        for name, test in OTHERS[part::parts] if not wanted else []:
             try:
                 print(f"{name}: {test(bench)}")
             except (Failure, subprocess.TimeoutExpired) as problem:
