@@ -148,30 +148,61 @@ if [[ -n $wheel ]] && command -v wine >/dev/null && [[ -n $compiler ]]; then
   python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
 fi
 
-# The wheel for musl: pip takes it for such a system, and a program of musl's loads the library where nothing else is.
+# The wheels for musl: pip takes them for such a system, and a program of musl's loads the library where nothing else is.
 # Debian has no Python for musl.
+loader_of_this_machine() {
+  mkdir -p "$1/lib"
+  cp "/lib/ld-musl-$(uname -m).so.1" "$1/lib/"
+  musl-gcc -O1 -I "$source/include" "$source/tests/dist/load_library.c" -o "$1/load_library"
+}
+# What Debian's musl-gcc does, with the compiler that Debian has for Arm.
+loader_of_arm() {
+  local place=$1 musl=$work/arm-musl compiler=aarch64-linux-gnu-gcc package
+  fetch_arm_packages "$musl/archives" musl musl-dev
+  for package in "$musl"/archives/*.deb; do
+    dpkg-deb --extract "$package" "$musl"
+  done
+  mkdir -p "$place/lib"
+  cp "$musl/lib/aarch64-linux-musl/libc.so" "$place/lib/ld-musl-aarch64.so.1"
+  "$compiler" -O1 -nostdinc -isystem "$musl/usr/include/aarch64-linux-musl" -isystem "$("$compiler" -print-file-name=include)" \
+    -I "$source/include" "$source/tests/dist/load_library.c" -o "$place/load_library" -no-pie -nostdlib \
+    -Wl,--dynamic-linker=/lib/ld-musl-aarch64.so.1 "$musl/usr/lib/aarch64-linux-musl/crt1.o" -L "$musl/lib/aarch64-linux-musl" -lc -lgcc
+}
+
+# musl_wheel WHEEL MACHINE [EMULATOR]
 musl_wheel() {
-  local wheel=$1 place=$work/musl needed
+  local wheel=$1 machine=$2 place=$work/musl-$2 emulator=() needed
   python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
   python3 -m pip install -q --retries 1 --no-compile --only-binary=:all: --implementation cp --python-version 3.11 \
-    --platform musllinux_1_2_x86_64 --target "$place/site" "$wheel"
+    --platform "musllinux_1_2_$machine" --target "$place/site" "$wheel"
   needed=$(readelf -d "$place/site/stackpack/libstackpack.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-  [[ $needed == libc.so ]] || { echo "WRONG wheel for musl: asks for $needed"; exit 1; }
-  mkdir -p "$place/lib" "$place/tmp"
-  cp /lib/ld-musl-x86_64.so.1 "$place/lib/"
-  musl-gcc -O1 -I "$source/include" "$source/tests/dist/load_library.c" -o "$place/load_library"
+  [[ $needed == libc.so ]] || { echo "WRONG wheel for musl, $machine: asks for $needed"; exit 1; }
+  mkdir "$place/tmp"
   cp "$capture" "$place/capture"
-  chroot "$place" /site/bin/stackpack convert /capture -o /tmp/program.spk --quiet
-  same_file 'wheel for musl: the program' "$place/tmp/program.spk"
-  chroot "$place" /load_library /site/stackpack/libstackpack.so /capture /tmp/library.spk
-  same_file 'wheel for musl: the library' "$place/tmp/library.spk"
+  if [[ -n ${3:-} ]]; then
+    cp "$3" "$place/emulator"
+    emulator=(/emulator)
+    loader_of_arm "$place"
+  else
+    loader_of_this_machine "$place"
+  fi
+  chroot "$place" "${emulator[@]}" /site/bin/stackpack convert /capture -o /tmp/program.spk --quiet
+  same_file "wheel for musl, $machine: the program" "$place/tmp/program.spk"
+  chroot "$place" "${emulator[@]}" /load_library /site/stackpack/libstackpack.so /capture /tmp/library.spk
+  same_file "wheel for musl, $machine: the library" "$place/tmp/library.spk"
 }
 
 wheel=$(part 'stackpack-*musllinux*_x86_64.whl')
 if [[ -n $wheel && $(uname -m) == x86_64 ]] && command -v musl-gcc >/dev/null; then
-  musl_wheel "$wheel"
+  musl_wheel "$wheel" x86_64
 elif [[ -n $wheel ]]; then
   echo 'missing: musl-tools, to try the wheel for musl'
+fi
+wheel=$(part 'stackpack-*musllinux*_aarch64.whl')
+if [[ -n $wheel && -n $emulator ]] && command -v aarch64-linux-gnu-gcc >/dev/null; then
+  musl_wheel "$wheel" aarch64 "$emulator"
+elif [[ -n $wheel ]]; then
+  echo 'missing: qemu-user-static and gcc-aarch64-linux-gnu, to try the wheel for musl on 64-bit Arm'
 fi
 
 wheel=$(part 'stackpack-*manylinux*.whl')
