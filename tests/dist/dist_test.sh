@@ -205,9 +205,9 @@ elif [[ -n $wheel ]]; then
   echo 'missing: qemu-user-static and gcc-aarch64-linux-gnu, to try the wheel for musl on 64-bit Arm'
 fi
 
-wheel=$(part 'stackpack-*manylinux*.whl')
-if [[ -n $wheel ]]; then
-  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
+# A fresh Debian, with what the tests read of this checkout.
+fresh_debian() {
+  local suite
   suite=$(debian_suite)
   debootstrap --variant=minbase "$suite" "$system" "$(debian_address)" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log"; exit 1; }
@@ -217,21 +217,29 @@ if [[ -n $wheel ]]; then
   mount --bind /dev "$system/dev"
   mount -t devpts devpts "$system/dev/pts" -o newinstance,ptmxmode=0666
   cp -r "$folder" "$system/dist"
-  mkdir "$system/source"
-  cp -r "$source/testdata" "$system/source/"
-  inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-      ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-      chroot "$system" /bin/bash -euo pipefail -c "$1" </dev/null
-  }
-  install() {
-    inside "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $*" >"$work/apt.log" 2>&1 ||
-      { tail -n 20 "$work/apt.log"; exit 1; }
-  }
-fi
-if [[ -n $wheel ]]; then
+  mkdir -p "$system/source/tests"
+  cp -r "$source/testdata" "$source/debian" "$system/source/"
+  cp -r "$source/tests/consumer" "$system/source/tests/"
+}
+inside() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    chroot "$system" /bin/bash -euo pipefail -c "$1" </dev/null
+}
+install() {
+  inside "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $*" >"$work/apt.log" 2>&1 ||
+    { tail -n 20 "$work/apt.log"; exit 1; }
+}
+
+# The wheel, as on any system without a compiler or a library of profilers.
+manylinux_wheel() {
+  local wheel=$1 file auditor=$root/build/dist/wheel-tools/bin/auditwheel
   [[ $wheel == *-py3-none-manylinux_*_x86_64.whl ]] || { echo "WRONG $wheel: tag"; exit 1; }
-  # As on any system without a compiler or a library of profilers.
+  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
+  if [[ -x $auditor ]]; then
+    [[ $wheel == *"$("$auditor" show "$wheel" | grep -oE 'manylinux_[0-9_]+' | head -n 1)"* ]] ||
+      { echo 'WRONG wheel: auditwheel finds another tag'; exit 1; }
+  fi
   install python3-venv ca-certificates
   # How packages are fetched is this machine's matter.
   cp -L --remove-destination /etc/ssl/certs/ca-certificates.crt "$system/etc/ssl/certs/ca-certificates.crt"
@@ -244,5 +252,27 @@ if [[ -n $wheel ]]; then
   cp "$source/tests/dist/wheel_job.py" "$system/tmp/job.py"
   inside '/env/bin/python /tmp/job.py /source/testdata/file.perf.data /tmp/module.spk'
   same_file 'wheel: the module' "$system/tmp/module.spk"
+}
+
+# Debian's packages, and their own tests, as debian/tests/control names them.
+debian_packages() {
+  local name
+  install "/dist/stackpack_${version}-*_amd64.deb"
+  inside 'stackpack convert /source/testdata/file.perf.data -o /tmp/packaged.spk --quiet'
+  same_file "Debian's package" "$system/tmp/packaged.spk"
+  inside 'test -s /usr/share/man/man1/stackpack.1.gz'
+  install '/dist/libstackpack*.deb' g++ pkg-config
+  for name in $(sed -n 's/^Tests: //p' "$source/debian/tests/control"); do
+    inside "cd /source && mkdir -p /tmp/$name && AUTOPKGTEST_TMP=/tmp/$name sh debian/tests/$name >/dev/null"
+    echo "ok    Debian's packages: $name"
+  done
+}
+
+wheel=$(part 'stackpack-*manylinux*.whl')
+packages=$(part 'stackpack_*_amd64.deb')
+if [[ $(uname -m) == x86_64 && -n $wheel$packages ]]; then
+  fresh_debian
+  [[ -z $wheel ]] || manylinux_wheel "$wheel"
+  [[ -z $packages ]] || debian_packages
 fi
 echo "done, version $version"
