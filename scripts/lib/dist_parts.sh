@@ -144,10 +144,10 @@ make_wheel() {
 
 # For musl: the library of scripts/musl, which asks for nothing but musl, and the static program. Its licences are those of both.
 make_musl() {
-  local machine
-  for machine in x86_64 aarch64; do
-    make_musl_wheel "$machine"
-  done
+  make_musl_wheel x86_64
+}
+make_musl_aarch64() {
+  make_musl_wheel aarch64
 }
 make_musl_wheel() {
   local machine=$1 name=stackpack-$version-linux-$1 folder program
