@@ -34,23 +34,30 @@ build_for() {
   quietly "$folder/build.log" cmake --build "$folder" --target "$@"
 }
 
+# Fetches Debian's packages for 64-bit Arm, whatever this machine is: fetch_arm_packages FOLDER PACKAGE...
+fetch_arm_packages() {
+  local archives=$1 lists=$1/lists options
+  shift
+  mkdir -p "$lists/partial" "$lists/sources"
+  options=(-qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=root
+    -o "Dir::State::Lists=$lists" -o Dir::State::Status=/dev/null -o "Dir::Cache=$archives" -o Dir::Etc::SourceList=/dev/null
+    -o "Dir::Etc::SourceParts=$lists/sources")
+  printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+    "$(debian_address)" "$(debian_suite)" >"$lists/sources/debian.list"
+  quietly "$lists/update.log" apt-get "${options[@]}" update
+  (cd "$archives" && quietly "$lists/download.log" apt-get "${options[@]}" download "$@")
+}
+
 # Debian's packages for 64-bit Arm, unpacked into $sysroot: nothing of this machine changes.
 make_sysroot() {
   sysroot=$root/build/dist/aarch64-sysroot
-  local lists=$root/build/dist/aarch64-lists archives=$root/build/dist/aarch64-archives package options
+  local archives=$root/build/dist/aarch64-archives package
   if [[ -f $sysroot/packages && $(<"$sysroot/packages") == "${arm_packages[*]}" ]]; then
     return
   fi
   rm -rf "$sysroot" "$archives"
-  mkdir -p "$sysroot" "$lists/partial" "$archives"
-  options=(-qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=root
-    -o "Dir::State::Lists=$lists" -o Dir::State::Status=/dev/null -o "Dir::Cache=$archives" -o Dir::Etc::SourceList=/dev/null
-    -o "Dir::Etc::SourceParts=$lists/sources")
-  mkdir -p "$lists/sources"
-  printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-    "$(debian_address)" "$(debian_suite)" >"$lists/sources/debian.list"
-  quietly "$lists/update.log" apt-get "${options[@]}" update
-  (cd "$archives" && quietly "$lists/download.log" apt-get "${options[@]}" download "${arm_packages[@]}")
+  mkdir -p "$sysroot"
+  fetch_arm_packages "$archives" "${arm_packages[@]}"
   # Of LLVM one library is used, and its headers.
   for package in "$archives"/*.deb; do
     if [[ $package == */llvm-* ]]; then
@@ -137,8 +144,13 @@ make_wheel() {
 
 # For musl: the library of scripts/musl, which asks for nothing but musl, and the static program. Its licences are those of both.
 make_musl() {
-  local machine=x86_64 name folder program
-  name=stackpack-$version-linux-$machine
+  make_musl_wheel x86_64
+}
+make_musl_aarch64() {
+  make_musl_wheel aarch64
+}
+make_musl_wheel() {
+  local machine=$1 name=stackpack-$version-linux-$1 folder program
   need_program "$machine"
   "$root/scripts/musl" "$machine"
   folder=$(fresh_folder "musl-$machine")

@@ -148,35 +148,66 @@ if [[ -n $wheel ]] && command -v wine >/dev/null && [[ -n $compiler ]]; then
   python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
 fi
 
-# The wheel for musl: pip takes it for such a system, and a program of musl's loads the library where nothing else is.
+# The wheels for musl: pip takes them for such a system, and a program of musl's loads the library where nothing else is.
 # Debian has no Python for musl.
+loader_of_this_machine() {
+  mkdir -p "$1/lib"
+  cp "/lib/ld-musl-$(uname -m).so.1" "$1/lib/"
+  musl-gcc -O1 -I "$source/include" "$source/tests/dist/load_library.c" -o "$1/load_library"
+}
+# What Debian's musl-gcc does, with the compiler that Debian has for Arm.
+loader_of_arm() {
+  local place=$1 musl=$work/arm-musl compiler=aarch64-linux-gnu-gcc package
+  fetch_arm_packages "$musl/archives" musl musl-dev
+  for package in "$musl"/archives/*.deb; do
+    dpkg-deb --extract "$package" "$musl"
+  done
+  mkdir -p "$place/lib"
+  cp "$musl/lib/aarch64-linux-musl/libc.so" "$place/lib/ld-musl-aarch64.so.1"
+  "$compiler" -O1 -nostdinc -isystem "$musl/usr/include/aarch64-linux-musl" -isystem "$("$compiler" -print-file-name=include)" \
+    -I "$source/include" "$source/tests/dist/load_library.c" -o "$place/load_library" -no-pie -nostdlib \
+    -Wl,--dynamic-linker=/lib/ld-musl-aarch64.so.1 "$musl/usr/lib/aarch64-linux-musl/crt1.o" -L "$musl/lib/aarch64-linux-musl" -lc -lgcc
+}
+
+# musl_wheel WHEEL MACHINE [EMULATOR]
 musl_wheel() {
-  local wheel=$1 place=$work/musl needed
+  local wheel=$1 machine=$2 place=$work/musl-$2 emulator=() needed
   python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
   python3 -m pip install -q --retries 1 --no-compile --only-binary=:all: --implementation cp --python-version 3.11 \
-    --platform musllinux_1_2_x86_64 --target "$place/site" "$wheel"
+    --platform "musllinux_1_2_$machine" --target "$place/site" "$wheel"
   needed=$(readelf -d "$place/site/stackpack/libstackpack.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-  [[ $needed == libc.so ]] || { echo "WRONG wheel for musl: asks for $needed"; exit 1; }
-  mkdir -p "$place/lib" "$place/tmp"
-  cp /lib/ld-musl-x86_64.so.1 "$place/lib/"
-  musl-gcc -O1 -I "$source/include" "$source/tests/dist/load_library.c" -o "$place/load_library"
+  [[ $needed == libc.so ]] || { echo "WRONG wheel for musl, $machine: asks for $needed"; exit 1; }
+  mkdir "$place/tmp"
   cp "$capture" "$place/capture"
-  chroot "$place" /site/bin/stackpack convert /capture -o /tmp/program.spk --quiet
-  same_file 'wheel for musl: the program' "$place/tmp/program.spk"
-  chroot "$place" /load_library /site/stackpack/libstackpack.so /capture /tmp/library.spk
-  same_file 'wheel for musl: the library' "$place/tmp/library.spk"
+  if [[ -n ${3:-} ]]; then
+    cp "$3" "$place/emulator"
+    emulator=(/emulator)
+    loader_of_arm "$place"
+  else
+    loader_of_this_machine "$place"
+  fi
+  chroot "$place" "${emulator[@]}" /site/bin/stackpack convert /capture -o /tmp/program.spk --quiet
+  same_file "wheel for musl, $machine: the program" "$place/tmp/program.spk"
+  chroot "$place" "${emulator[@]}" /load_library /site/stackpack/libstackpack.so /capture /tmp/library.spk
+  same_file "wheel for musl, $machine: the library" "$place/tmp/library.spk"
 }
 
 wheel=$(part 'stackpack-*musllinux*_x86_64.whl')
 if [[ -n $wheel && $(uname -m) == x86_64 ]] && command -v musl-gcc >/dev/null; then
-  musl_wheel "$wheel"
+  musl_wheel "$wheel" x86_64
 elif [[ -n $wheel ]]; then
   echo 'missing: musl-tools, to try the wheel for musl'
 fi
+wheel=$(part 'stackpack-*musllinux*_aarch64.whl')
+if [[ -n $wheel && -n $emulator ]] && command -v aarch64-linux-gnu-gcc >/dev/null; then
+  musl_wheel "$wheel" aarch64 "$emulator"
+elif [[ -n $wheel ]]; then
+  echo 'missing: qemu-user-static and gcc-aarch64-linux-gnu, to try the wheel for musl on 64-bit Arm'
+fi
 
-wheel=$(part 'stackpack-*manylinux*.whl')
-if [[ -n $wheel ]]; then
-  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
+# A fresh Debian, with what the tests read of this checkout.
+fresh_debian() {
+  local suite
   suite=$(debian_suite)
   debootstrap --variant=minbase "$suite" "$system" "$(debian_address)" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log"; exit 1; }
@@ -186,21 +217,29 @@ if [[ -n $wheel ]]; then
   mount --bind /dev "$system/dev"
   mount -t devpts devpts "$system/dev/pts" -o newinstance,ptmxmode=0666
   cp -r "$folder" "$system/dist"
-  mkdir "$system/source"
-  cp -r "$source/testdata" "$system/source/"
-  inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-      ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-      chroot "$system" /bin/bash -euo pipefail -c "$1" </dev/null
-  }
-  install() {
-    inside "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $*" >"$work/apt.log" 2>&1 ||
-      { tail -n 20 "$work/apt.log"; exit 1; }
-  }
-fi
-if [[ -n $wheel ]]; then
+  mkdir -p "$system/source/tests"
+  cp -r "$source/testdata" "$source/debian" "$system/source/"
+  cp -r "$source/tests/consumer" "$system/source/tests/"
+}
+inside() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    chroot "$system" /bin/bash -euo pipefail -c "$1" </dev/null
+}
+install() {
+  inside "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $*" >"$work/apt.log" 2>&1 ||
+    { tail -n 20 "$work/apt.log"; exit 1; }
+}
+
+# The wheel, as on any system without a compiler or a library of profilers.
+manylinux_wheel() {
+  local wheel=$1 file auditor=$root/build/dist/wheel-tools/bin/auditwheel
   [[ $wheel == *-py3-none-manylinux_*_x86_64.whl ]] || { echo "WRONG $wheel: tag"; exit 1; }
-  # As on any system without a compiler or a library of profilers.
+  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
+  if [[ -x $auditor ]]; then
+    [[ $wheel == *"$("$auditor" show "$wheel" | grep -oE 'manylinux_[0-9_]+' | head -n 1)"* ]] ||
+      { echo 'WRONG wheel: auditwheel finds another tag'; exit 1; }
+  fi
   install python3-venv ca-certificates
   # How packages are fetched is this machine's matter.
   cp -L --remove-destination /etc/ssl/certs/ca-certificates.crt "$system/etc/ssl/certs/ca-certificates.crt"
@@ -213,5 +252,27 @@ if [[ -n $wheel ]]; then
   cp "$source/tests/dist/wheel_job.py" "$system/tmp/job.py"
   inside '/env/bin/python /tmp/job.py /source/testdata/file.perf.data /tmp/module.spk'
   same_file 'wheel: the module' "$system/tmp/module.spk"
+}
+
+# Debian's packages, and their own tests, as debian/tests/control names them.
+debian_packages() {
+  local name
+  install "/dist/stackpack_${version}-*_amd64.deb"
+  inside 'stackpack convert /source/testdata/file.perf.data -o /tmp/packaged.spk --quiet'
+  same_file "Debian's package" "$system/tmp/packaged.spk"
+  inside 'test -s /usr/share/man/man1/stackpack.1.gz'
+  install '/dist/libstackpack*.deb' g++ pkg-config
+  for name in $(sed -n 's/^Tests: //p' "$source/debian/tests/control"); do
+    inside "cd /source && mkdir -p /tmp/$name && AUTOPKGTEST_TMP=/tmp/$name sh debian/tests/$name >/dev/null"
+    echo "ok    Debian's packages: $name"
+  done
+}
+
+wheel=$(part 'stackpack-*manylinux*.whl')
+packages=$(part 'stackpack_*_amd64.deb')
+if [[ $(uname -m) == x86_64 && -n $wheel$packages ]]; then
+  fresh_debian
+  [[ -z $wheel ]] || manylinux_wheel "$wheel"
+  [[ -z $packages ]] || debian_packages
 fi
 echo "done, version $version"
