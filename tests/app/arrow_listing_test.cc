@@ -21,6 +21,7 @@ namespace stackpack::test {
 namespace {
 
 constexpr std::size_t kShownBytes = 600;
+constexpr std::size_t kShownOfParts = 80;
 
 std::string row_text(const ArrowContent& table, std::size_t row) {
   std::string text;
@@ -36,7 +37,8 @@ std::string row_text(const ArrowContent& table, std::size_t row) {
   return text;
 }
 
-std::string listing_of(const ArrowTables& tables, ArrowTable table, const ArrowOptions& options) {
+std::string listing_of(const ArrowTables& tables, ArrowTable table, const ArrowOptions& options,
+                       std::size_t shown = kShownBytes) {
   OwnedStream out;
   const Status made = tables.stream(table, options, &out.stream);
   if (!made) {
@@ -48,7 +50,37 @@ std::string listing_of(const ArrowTables& tables, ArrowTable table, const ArrowO
     all += row_text(content, row) + '\n';
   }
   const std::string first = content.rows() == 0 ? "" : row_text(content, 0);
-  return std::to_string(content.rows()) + ' ' + digest_of(all) + ' ' + first.substr(0, kShownBytes);
+  return std::to_string(content.rows()) + ' ' + digest_of(all) + ' ' + first.substr(0, shown);
+}
+
+// Parts of tables: few rows a batch, a part of the time, and for the table of functions every
+// grain.
+std::vector<std::pair<std::string, ArrowOptions>> part_options(const Reader& reader) {
+  std::vector<std::pair<std::string, ArrowOptions>> options(5);
+  options[0] = {" of 3", {}};
+  options[0].second.batch_rows = 3;
+  options[1] = {" any order", {}};
+  options[1].second.any_order = true;
+  options[2] = {" samples", {}};
+  options[2].second.count = CountBy::kSamples;
+  options[2].second.idle = IdleSamples::kKeep;
+  const auto range = reader.time_range();
+  if (range && *range) {
+    const std::uint64_t middle = (*range)->from_ns + ((*range)->to_ns - (*range)->from_ns) / 2;
+    options[3] = {" first half", {}};
+    options[3].second.to_ns = middle;
+    options[4] = {" second half", {}};
+    options[4].second.from_ns = middle;
+  }
+  for (const char* const by :
+       {"module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup",
+        "package", "waker", "reason", "nothing"}) {
+    options.emplace_back(std::string(" by ") + by, ArrowOptions{});
+    options.back().second.by = by;
+  }
+  options.emplace_back(" blocked", ArrowOptions{});
+  options.back().second.event = "blocked";
+  return options;
 }
 
 TEST_SUITE("arrow listing") {
@@ -57,7 +89,8 @@ TEST_SUITE("arrow listing") {
     std::string found;
     for (const std::string capture :
          {"tiny.perf.data", "group.perf.data", "branches/loop.perf.data.gz", "tiny.script.txt",
-          "sampled.x64.etl", "small.nettrace", "small.netperf", "jfr/java.jfr.gz"}) {
+          "sampled.x64.etl", "small.nettrace", "small.netperf", "jfr/java.jfr.gz", "kernel.x64.etl",
+          "events.perf.data", "named/words.perf.data"}) {
       const std::string packed = folder.file("packed.spk");
       ConvertOptions options;
       options.force = true;
@@ -67,11 +100,18 @@ TEST_SUITE("arrow listing") {
       REQUIRE_MESSAGE(report.has_value(), message(report.error()));
       auto reader = Reader::open(packed);
       REQUIRE(reader.has_value());
+      const auto parts = part_options(**reader);
       const auto tables = ArrowTables::of(std::shared_ptr<const Reader>(std::move(*reader)));
       for (unsigned number = 0; number < kArrowTableCount; ++number) {
         const auto table = static_cast<ArrowTable>(number);
         const std::string name = capture + ' ' + std::string(arrow_table_names()[number]);
         found += name + ' ' + listing_of(*tables, table, {}) + '\n';
+        for (const auto& [words, some] : parts) {
+          if (table != ArrowTable::kTop && !(some.by.empty() && some.event.empty())) {
+            continue;
+          }
+          found += name + words + ' ' + listing_of(*tables, table, some, kShownOfParts) + '\n';
+        }
       }
     }
     check_known_lines(found, "tests/app/arrow_tables.txt");
