@@ -1,4 +1,4 @@
-// An ELF file with debug information of several versions: inlined calls, templates, namespaces, local functions.
+// clang-format off
 namespace app {
 template <int kTimes>
 struct Counter {
@@ -27,3 +27,5 @@ __attribute__((noinline)) int seen(const char* text, int x) {
 }  // namespace app
 extern "C" int entry(int x) { return app::seen("x", x) + app::Counter<3>{}.twice(x); }
 extern "C" __attribute__((section(".text.unlikely"))) int unlikely(int x) { return entry(x) * 7; }
+// An ELF file with debug information of several versions: inlined calls, templates, namespaces, local
+// functions. Its lines are asked for by number: it is not formatted.
