@@ -46,7 +46,7 @@ ROOMS = {
     "symbols": (["public", "core", "capture"], []),
     "symbolize": (["public", "core", "bytes", "io", "codec", "elf"],
                   SYSTEM + ["dlfcn.h", "libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
-    "diff": (["public"], []),
+    "diff": (["public", "core"], []),
     "query": (["public", "core", "bytes"], []),
     "query/selection": (["public", "core", "bytes", "capture", "symbols", "query"], []),
     "query/naming": (["public", "core", "bytes", "capture", "symbols", "query", "query/selection"], ["fmt/"]),
