@@ -141,11 +141,17 @@ SchedKind SwitchEvents::waking_of(Kind kind) {
                                  : SchedKind::kNewThread;
 }
 
-void SwitchEvents::see_time(Processor* known, std::uint64_t time) {
+inline void SwitchEvents::see_time(Processor* known, std::uint64_t time) {
   highest_ = std::max(highest_, time);
   if (known != nullptr) {
     known->last = std::max(known->last, time);
   }
+}
+
+// Whether a sample of another event shows that its thread runs: where nothing better does.
+inline bool SwitchEvents::says_who_runs(const SampleFields& fields) const {
+  return uses_samples_ && !has_records_ && !facts_->system_wide.value_or(false) &&
+         static_cast<std::int32_t>(fields.tid) > 0;
 }
 
 std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
@@ -172,9 +178,12 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
       ++without_format_;
       return std::nullopt;
     case Kind::kOther:
+      if (!says_who_runs(fields)) {
+        return std::nullopt;
+      }
       record.kind = SchedKind::kSeen;
       found.has_stack = false;
-      return says_who_runs(fields) ? std::optional(found) : std::nullopt;
+      return found;
     case Kind::kOutStack:
       record.kind = SchedKind::kOutStack;
       return found;
@@ -196,12 +205,6 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
     return std::nullopt;
   }
   return found;
-}
-
-// Whether a sample of another event shows that its thread runs: where nothing better does.
-bool SwitchEvents::says_who_runs(const SampleFields& fields) const {
-  return uses_samples_ && !has_records_ && !facts_->system_wide.value_or(false) &&
-         static_cast<std::int32_t>(fields.tid) > 0;
 }
 
 bool SwitchEvents::fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
