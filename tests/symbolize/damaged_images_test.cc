@@ -48,6 +48,12 @@ std::string text_of_names(symbolize::NameCollector&& names) {
   return text_of_bytes(symbolize::encode_names(found));
 }
 
+// What the process that reads symbol files sends.
+std::string names_answer(Bytes data) {
+  const auto found = symbolize::decode_names(data, {});
+  return found ? text_of_bytes(symbolize::encode_names(*found)) : std::string(found.error().what);
+}
+
 std::string elf_answer(Bytes data) {
   const auto source = io::source_of_memory(data);
   const auto elf = symbolize::read_elf_identity(*source);
@@ -172,7 +178,8 @@ TEST_SUITE("damaged images") {
     for (const std::string& path : files_of("fuzz/corpus/symbol_elf")) {
       std::vector<std::byte> data = source_file(path);
       data.erase(data.begin());
-      list_damaged_answers(path, data, 300, elf_answer, lines);
+      const bool is_elf = path.substr(path.rfind('/') + 1).starts_with("elf");
+      list_damaged_answers(path, data, 300, is_elf ? elf_answer : names_answer, lines);
     }
     for (const char* const path : {"testdata/unwind/framed", "testdata/branches/loop"}) {
       list_damaged_answers(path, source_file(path), 150, elf_answer, lines);

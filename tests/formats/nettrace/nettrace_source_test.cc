@@ -257,6 +257,11 @@ TEST_CASE("ids of threads of 64 bits stay apart") {
   CHECK(reading->sink.rows[0].sample.tid == 7);
   CHECK(reading->sink.rows[1].sample.tid == 8);
   CHECK(reading->loss("long_thread_ids") == 1);
+  const auto threads = reading->sink.system_facts.finish().threads;
+  REQUIRE(threads.size() == 2);
+  CHECK(threads[0].name.empty());
+  CHECK(threads[1].name.starts_with("thread 0x"));
+  CHECK(threads[1].name.size() == 25);
 }
 
 TEST_CASE("universal events bring processes, mappings, build ids and symbols") {
