@@ -9,7 +9,6 @@
 
 #include <doctest/doctest.h>
 
-#include "app/mcp/message_lines.h"
 #include "app/mcp/rpc_message.h"
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_text.h"

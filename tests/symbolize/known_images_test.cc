@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "io/system_file.h"
 #include "support/damaged_answers.h"
 #include "symbolize/elf_names.h"
 
