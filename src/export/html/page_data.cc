@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bytes/byte_writer.h"
-#include "core/sort_rows.h"
 #include "export/html/page_head.h"
 #include "export/html/page_order.h"
 #include "symbols/name_parts.h"
@@ -159,7 +158,8 @@ class PageEncoder {
     for (NodeValue& own : placed) {
       own.node = order_.node_places[own.node];
     }
-    core::sort_rows(placed, [](const NodeValue& a, const NodeValue& b) { return a.node < b.node; });
+    std::sort(placed.begin(), placed.end(),
+              [](const NodeValue& a, const NodeValue& b) { return a.node < b.node; });
     ByteWriter values;
     auto next = placed.begin();
     for (std::uint32_t node = 0; node < leaf_.size(); ++node) {
@@ -185,7 +185,7 @@ class PageEncoder {
     for (TimeRow& row : rows) {
       row.node = order_.node_places[row.node];
     }
-    core::sort_rows(rows, [](const TimeRow& a, const TimeRow& b) {
+    std::sort(rows.begin(), rows.end(), [](const TimeRow& a, const TimeRow& b) {
       return std::tuple(a.bucket, a.thread, a.node, a.event) <
              std::tuple(b.bucket, b.thread, b.node, b.event);
     });

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/saturating.h"
-#include "core/sort_rows.h"
 
 namespace stackpack::query {
 
@@ -139,7 +138,8 @@ Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>
     if (const Status status = collect(from); !status) {
       return status;
     }
-    core::sort_rows(groups_, [](const Group& a, const Group& b) { return a.key < b.key; });
+    std::sort(groups_.begin(), groups_.end(),
+              [](const Group& a, const Group& b) { return a.key < b.key; });
     indexed_ = false;
     if (const Status status = visit(groups_); !status) {
       return status;

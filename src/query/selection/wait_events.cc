@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/sort_rows.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
 #include "query/selection/wait_samples.h"
@@ -91,7 +90,7 @@ class WaitsByTime {
     if (rows_.size() > kRows) {
       cut();
     }
-    core::sort_rows(rows_, by_place);
+    std::sort(rows_.begin(), rows_.end(), by_place);
     last_ = rows_.empty() ? after : std::optional(rows_.back());
     return read;
   }

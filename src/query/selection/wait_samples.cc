@@ -7,7 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/sort_rows.h"
 #include "query/event_traits.h"
 
 namespace stackpack::query {
@@ -54,7 +53,7 @@ Status WallShares::read_runs(const Reader& reader) {
     }
     return true;
   });
-  core::sort_rows(runs_, [](const Run& a, const Run& b) {
+  std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
     return std::tuple(a.thread, a.to_ns) < std::tuple(b.thread, b.to_ns);
   });
   return read;
