@@ -24,6 +24,7 @@ import zipfile
 
 import large_captures
 import more_questions
+import symbolized_captures
 from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized, written
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -304,7 +305,7 @@ GROUPS = {
     "branches": of_captures([f"branches:12 --branches {IMAGE}"], ["testdata/branches/loop.perf.data.gz", "testdata/tiny-zstd.perf.data"]),
     "windows": of_captures(["testdata/sampled.x64.etl", "testdata/kernel.x64.etl"],
                            ["testdata/sampled.x86.etl", "testdata/kernel.x86.etl", "testdata/sampled.x64.huffman.etl", "fuzz/corpus/etl_file/*"]),
-    "managed": of_captures(["testdata/small.nettrace"], ["testdata/*.netperf", "testdata/*.v6.nettrace", "fuzz/corpus/nettrace_file/*"]),
+    "managed": of_captures(["testdata/small.nettrace", "testdata/runtime.nettrace"], ["testdata/*.netperf", "testdata/*.v6.nettrace", "fuzz/corpus/nettrace_file/*"]),
     "java": of_captures(["testdata/jfr/java.jfr.gz"], ["testdata/jfr/async.jfr.gz"]),
     "imported": of_captures(["testdata/tiny.script.txt"], ["testdata/memory/script.txt", "fuzz/corpus/import_*/*"]),
     "packed": of_captures(["testdata/spk/v1/perf-group.spk"], ["testdata/spk/v1*/*.spk"]),
@@ -329,6 +330,7 @@ GROUPS = {
     "asked_by_agents": asked_by_agents,
     **large_captures.GROUPS,
     **more_questions.GROUPS,
+    **symbolized_captures.GROUPS,
 }
 
 

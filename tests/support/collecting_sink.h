@@ -10,6 +10,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/field_recorder.h"
 #include "capture/value_recorder.h"
+#include "support/known_sinks.h"
 
 namespace stackpack::test {
 
@@ -35,6 +36,11 @@ class CollectingSink : public capture::CallstackSink {
     std::string stack;  // text of the callstack, or of the fallback
     int pending = -1;
   };
+
+  CollectingSink() = default;
+  CollectingSink(const CollectingSink&) = delete;
+  CollectingSink& operator=(const CollectingSink&) = delete;
+  ~CollectingSink() override { check_known_sink(*this); }
 
   std::uint32_t add_event(const Event& event) override {
     events.push_back(event);
