@@ -49,66 +49,56 @@ struct Error {
 /// directory)`, as far as known. It does not name the file, and is not escaped.
 [[nodiscard]] std::string message(const Error& error);
 
-/// Either a value or an Error. Reading the wrong side is a programming error (assert). Owns the
-/// value; as thread-safe as that is. An Error holds no memory, so passing one on cannot fail.
-/// Moved from, it is still what it was, with a value that is moved from.
-// A union of its own rather than a std::variant, which compiles in twice the time.
-template <typename T>
-class [[nodiscard]] Result {
- public:
-  Result(T value)
-      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): implicit on purpose
-  Result(Error error)                // NOLINT(google-explicit-constructor): implicit on purpose
-      : error_(error), failed_(true) {}
+// What a Result holds. A union rather than a std::variant, which takes longer to compile; copied as
+// bytes where a value may be.
+namespace detail {
 
-  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+template <typename T, bool kIsBytes = std::is_trivially_copyable_v<T>>
+class ResultState {
+ protected:
+  explicit ResultState(T value) : value_(std::move(value)) {}
+  explicit ResultState(const Error& error) : error_(error), failed_(true) {}
+
+  union {
+    T value_;
+    Error error_;
+  };
+  bool failed_ = false;
+};
+
+template <typename T>
+class ResultState<T, false> {
+ public:
+  ResultState(ResultState&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
       : failed_(other.failed_) {
     take(std::move(other));
   }
-  Result(const Result& other) requires std::is_copy_constructible_v<T> : failed_(other.failed_) {
+  ResultState(const ResultState& other) requires std::is_copy_constructible_v<T>
+      : failed_(other.failed_) {
     take(other);
   }
-  Result& operator=(Result other) noexcept {
+  ResultState& operator=(ResultState other) noexcept {
     static_assert(std::is_nothrow_move_constructible_v<T>, "a half-made value would be left");
-    this->~Result();
+    this->~ResultState();
     failed_ = other.failed_;
     take(std::move(other));
     return *this;
   }
-  ~Result() {
+  ~ResultState() {
     if (!failed_) {
       value_.~T();
     }
   }
 
-  [[nodiscard]] bool has_value() const { return !failed_; }
-  explicit operator bool() const { return has_value(); }
+ protected:
+  explicit ResultState(T value) : value_(std::move(value)) {}
+  explicit ResultState(const Error& error) : error_(error), failed_(true) {}
 
-  /// The value; of a temporary it is moved out. Not of a failure.
-  T& value() & {
-    assert(has_value());
-    return value_;
-  }
-  const T& value() const& {
-    assert(has_value());
-    return value_;
-  }
-  T&& value() && {
-    assert(has_value());
-    return std::move(value_);
-  }
-  // As value().
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-
-  /// Why there is no value. Not of a success.
-  [[nodiscard]] const Error& error() const {
-    assert(!has_value());
-    return error_;
-  }
+  union {
+    T value_;
+    Error error_;
+  };
+  bool failed_ = false;
 
  private:
   // Begins the life of the side that `other` has.
@@ -120,12 +110,50 @@ class [[nodiscard]] Result {
       new (&value_) T(std::forward<Other>(other).value_);
     }
   }
+};
 
-  union {
-    T value_;
-    Error error_;
-  };
-  bool failed_ = false;
+}  // namespace detail
+
+/// Either a value or an Error. Reading the wrong side is a programming error (assert). Owns the
+/// value; as thread-safe as that is. An Error holds no memory, so passing one on cannot fail.
+/// Moved from, it is still what it was, with a value that is moved from.
+template <typename T>
+class [[nodiscard]] Result : private detail::ResultState<T> {
+  using State = detail::ResultState<T>;
+
+ public:
+  Result(T value)
+      : State(std::move(value)) {}       // NOLINT(google-explicit-constructor): implicit on purpose
+  Result(Error error) : State(error) {}  // NOLINT(google-explicit-constructor): implicit on purpose
+
+  [[nodiscard]] bool has_value() const { return !this->failed_; }
+  explicit operator bool() const { return has_value(); }
+
+  /// The value; of a temporary it is moved out. Not of a failure.
+  T& value() & {
+    assert(has_value());
+    return this->value_;
+  }
+  const T& value() const& {
+    assert(has_value());
+    return this->value_;
+  }
+  T&& value() && {
+    assert(has_value());
+    return std::move(this->value_);
+  }
+  // As value().
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  /// Why there is no value. Not of a success.
+  [[nodiscard]] const Error& error() const {
+    assert(!has_value());
+    return this->error_;
+  }
 };
 
 /// Success without a value, or an Error.
