@@ -49,67 +49,62 @@ struct Error {
 /// directory)`, as far as known. It does not name the file, and is not escaped.
 [[nodiscard]] std::string message(const Error& error);
 
-// What a Result holds. A union rather than a std::variant, which takes longer to compile; copied as
-// bytes where a value may be.
 namespace detail {
 
+/// What a Result holds. A union rather than a std::variant, which takes longer to compile; copied
+/// as bytes where a value may be.
 template <typename T, bool kIsBytes = std::is_trivially_copyable_v<T>>
-class ResultState {
- protected:
-  explicit ResultState(T value) : value_(std::move(value)) {}
-  explicit ResultState(const Error& error) : error_(error), failed_(true) {}
+struct ResultState {
+  explicit ResultState(T given) : value(std::move(given)) {}
+  explicit ResultState(const Error& given) : error(given), failed(true) {}
 
   union {
-    T value_;
-    Error error_;
+    T value;
+    Error error;
   };
-  bool failed_ = false;
+  bool failed = false;
 };
 
 template <typename T>
-class ResultState<T, false> {
- public:
+struct ResultState<T, false> {
+  explicit ResultState(T given) : value(std::move(given)) {}
+  explicit ResultState(const Error& given) : error(given), failed(true) {}
   ResultState(ResultState&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
-      : failed_(other.failed_) {
+      : failed(other.failed) {
     take(std::move(other));
   }
   ResultState(const ResultState& other) requires std::is_copy_constructible_v<T>
-      : failed_(other.failed_) {
+      : failed(other.failed) {
     take(other);
   }
   ResultState& operator=(ResultState other) noexcept {
     static_assert(std::is_nothrow_move_constructible_v<T>, "a half-made value would be left");
     this->~ResultState();
-    failed_ = other.failed_;
+    failed = other.failed;
     take(std::move(other));
     return *this;
   }
   ~ResultState() {
-    if (!failed_) {
-      value_.~T();
+    if (!failed) {
+      value.~T();
     }
   }
 
- protected:
-  explicit ResultState(T value) : value_(std::move(value)) {}
-  explicit ResultState(const Error& error) : error_(error), failed_(true) {}
-
-  union {
-    T value_;
-    Error error_;
-  };
-  bool failed_ = false;
-
- private:
   // Begins the life of the side that `other` has.
   template <typename Other>
   void take(Other&& other) {
-    if (failed_) {
-      new (&error_) Error(other.error_);
+    if (failed) {
+      new (&error) Error(other.error);
     } else {
-      new (&value_) T(std::forward<Other>(other).value_);
+      new (&value) T(std::forward<Other>(other).value);
     }
   }
+
+  union {
+    T value;
+    Error error;
+  };
+  bool failed = false;
 };
 
 }  // namespace detail
@@ -118,29 +113,28 @@ class ResultState<T, false> {
 /// value; as thread-safe as that is. An Error holds no memory, so passing one on cannot fail.
 /// Moved from, it is still what it was, with a value that is moved from.
 template <typename T>
-class [[nodiscard]] Result : private detail::ResultState<T> {
-  using State = detail::ResultState<T>;
-
+class [[nodiscard]] Result {
  public:
   Result(T value)
-      : State(std::move(value)) {}       // NOLINT(google-explicit-constructor): implicit on purpose
-  Result(Error error) : State(error) {}  // NOLINT(google-explicit-constructor): implicit on purpose
+      : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor): implicit on purpose
+  Result(Error error)
+      : state_(error) {}  // NOLINT(google-explicit-constructor): implicit on purpose
 
-  [[nodiscard]] bool has_value() const { return !this->failed_; }
+  [[nodiscard]] bool has_value() const { return !state_.failed; }
   explicit operator bool() const { return has_value(); }
 
   /// The value; of a temporary it is moved out. Not of a failure.
   T& value() & {
     assert(has_value());
-    return this->value_;
+    return state_.value;
   }
   const T& value() const& {
     assert(has_value());
-    return this->value_;
+    return state_.value;
   }
   T&& value() && {
     assert(has_value());
-    return std::move(this->value_);
+    return std::move(state_.value);
   }
   // As value().
   T& operator*() & { return value(); }
@@ -152,8 +146,11 @@ class [[nodiscard]] Result : private detail::ResultState<T> {
   /// Why there is no value. Not of a success.
   [[nodiscard]] const Error& error() const {
     assert(!has_value());
-    return this->error_;
+    return state_.error;
   }
+
+ private:
+  detail::ResultState<T> state_;
 };
 
 /// Success without a value, or an Error.
