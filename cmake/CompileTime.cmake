@@ -54,7 +54,8 @@ function(stackpack_precompile target)
     <variant> <vector>)
 endfunction()
 
-# Compiles the sources of folders with -O1 in place of their target's level: such that ask for work and do none.
+# Compiles the sources of folders with -O1 in place of their target's level: such that ask for work and do none, or have
+# little of it.
 function(stackpack_cold target)
   if(MSVC)
     return()

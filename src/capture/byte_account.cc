@@ -1,6 +1,5 @@
 #include "capture/byte_account.h"
 
-#include <algorithm>
 #include <string>
 
 #include "core/sort_rows.h"

@@ -1,6 +1,5 @@
 #include "capture/control_group_table.h"
 
-#include <algorithm>
 #include <numeric>
 #include <string>
 #include <tuple>

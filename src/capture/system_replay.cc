@@ -1,6 +1,5 @@
 #include "capture/system_replay.h"
 
-#include <algorithm>
 #include <numeric>
 #include <tuple>
 

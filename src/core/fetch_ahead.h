@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace stackpack::core {
 template <typename T>
 void fetch_ahead(const std::vector<T>& items) {
   constexpr std::size_t kAheadBytes = 1024;
-  __builtin_prefetch(items.data() + items.size() + kAheadBytes / sizeof(T), 1);
+  const std::size_t place = std::min(items.size() + kAheadBytes / sizeof(T), items.capacity());
+  __builtin_prefetch(items.data() + place, 1);
 }
 
 }  // namespace stackpack::core

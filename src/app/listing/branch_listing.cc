@@ -1,6 +1,5 @@
 #include "app/listing/branch_listing.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #include "app/listing/capture_facts.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>

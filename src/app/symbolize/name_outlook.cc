@@ -1,6 +1,5 @@
 #include "app/symbolize/name_outlook.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <span>

@@ -7,7 +7,6 @@
 // Which thread a processor ran, Perfetto's table sched, is told where samples of switches have the
 // processor, which intervals do not; one that is made up would end the run of another thread.
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>

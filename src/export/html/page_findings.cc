@@ -1,6 +1,5 @@
 #include "export/html/page_findings.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -1,6 +1,5 @@
 #include "formats/speedscope/speedscope_source.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>

@@ -1,7 +1,5 @@
 #include "query/selection/module_filter.h"
 
-#include <algorithm>
-
 #include "core/sort_rows.h"
 #include "query/name_pattern.h"
 #include "query/selection/file_name.h"

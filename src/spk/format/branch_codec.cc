@@ -1,6 +1,5 @@
 #include "spk/format/branch_codec.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,5 @@
 #include "symbolize/pdb/pdb_reader.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
