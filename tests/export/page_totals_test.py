@@ -130,7 +130,12 @@ def check_page(program, spk, path, filters, tools):
         shown = {row[0]: int(row[1]) for row in page.head["losses"]}
         check(f"{name}: losses", {name: shown.get(name) for name in told}, told)
     if page.time is not None:
+        told, waits = page.head["timeline"]["measures"], (page.head["lanes"] or {"measures": []})["measures"]
+        # The time that threads waited stands in the lanes: page_lanes_test.py compares it.
+        check(f"{name}: measures over time", sorted(sum(told, []) + [i for i in waits if i >= 0]), list(range(len(page.head["measures"]))))
         for i, measure in enumerate(page.head["measures"]):
+            if i in waits:
+                continue
             check(f"{name}: {measure['name']} over time", sum(row[4] for row in page.time if row[3] == i), int(measure["totals"][0]))
         check(f"{name}: order of time", page.time, sorted(page.time))
     return page

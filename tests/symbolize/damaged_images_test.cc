@@ -14,7 +14,6 @@
 #include "support/damaged_answers.h"
 #include "symbolize/block_map.h"
 #include "symbolize/elf_identity.h"
-#include "symbolize/elf_sections.h"
 #include "symbolize/maps/jitdump.h"
 #include "symbolize/maps/kallsyms.h"
 #include "symbolize/maps/perf_map.h"
@@ -76,9 +75,7 @@ std::string elf_answer(Bytes data) {
     text += number(elf->address_of(at).value_or(7)) + number(elf->offset_of(at).value_or(7));
     text += number(elf->offset_of(0x400000 + at).value_or(7));
   }
-  std::uint64_t damaged = 0;
-  text += text_of_bytes(symbolize::without_zstd_sections(*source, *elf, 1 << 20, damaged));
-  return text + number(damaged);
+  return text;
 }
 
 std::string table_answer(Bytes data) {
