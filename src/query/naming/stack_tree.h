@@ -12,7 +12,9 @@ namespace stackpack::query {
 /// Callstacks of locations as a tree: node 0 is the root, every other node has a parent with a
 /// lower number and a location. Two callstacks with the same locations end at the same node.
 ///
-/// Memory: 16 to 24 bytes a node.
+/// Most nodes are the only child of the one above, which knows it: the hash table has the others.
+///
+/// Memory: 12 bytes a node, and 8 to 16 for each that is not the first child of its parent.
 class StackTree {
  public:
   static constexpr std::uint32_t kRoot = 0;
@@ -35,10 +37,11 @@ class StackTree {
   struct Node {
     std::uint32_t parent = 0;
     std::uint32_t location = 0;
+    std::uint32_t first_child = 0;  // 0: none
   };
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
-  core::IndexTable index_;  // of all nodes but the root
+  core::IndexTable index_;  // of all nodes but the root and first children
 };
 
 }  // namespace stackpack::query
