@@ -43,6 +43,18 @@ class IndexTable {
     return slots_[slot_of(hash, matches)];
   }
 
+  /// Asks for the memory where a hash is looked for first.
+  void prefetch(std::uint64_t hash) const {
+    if (!slots_.empty()) {
+      __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    }
+  }
+
+  /// The index that is compared first, or kNone: what is likely to be found.
+  [[nodiscard]] std::uint32_t first_for(std::uint64_t hash) const {
+    return slots_.empty() ? kNone : slots_[hash & (slots_.size() - 1)];
+  }
+
   /// Adds an index that is not there. `hash_of(index)` is asked for the others when it grows.
   template <typename HashOf>
   void insert(std::uint64_t hash, std::uint32_t index, const HashOf& hash_of) {

@@ -18,6 +18,8 @@ namespace {
 
 using query::Group;
 
+constexpr Error kStopped{ErrorCode::kCancelled, kNoOffset, "stopped"};
+
 query::FrameGrain grain_of(const HotSpotQuery& query) {
   switch (query.by) {
     case HotSpotKind::kModule:
@@ -82,14 +84,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     counting->sources_ = std::move(*sources);
     counting->origins_.emplace(counting->sources_, !counting->sources_.empty());
   }
-  counting->entities_ = std::make_unique<query::FrameEntities>(
-      *counting->selection_, grain_of(counting->query_), query.linkage_names);
-  if (query.by == HotSpotKind::kPackage) {
-    counting->entities_->group_modules(
-        [packages = ImagePackages(counting->view_.modules)](const Module& module) {
-          return std::string(packages.of(module));
-        });
-  }
+  counting->entities_ = counting->make_entities();
   counting->stacks_.emplace(*counting->entities_, query.folds_broken);
   Result<StackFilter> filter = StackFilter::create(query.patterns);
   if (!filter) {
@@ -97,6 +92,17 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   }
   counting->filter_ = std::move(*filter);
   return counting;
+}
+
+std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
+  auto entities =
+      std::make_unique<query::FrameEntities>(*selection_, grain_of(query_), query_.linkage_names);
+  if (query_.by == HotSpotKind::kPackage) {
+    entities->group_modules([packages = ImagePackages(view_.modules)](const Module& module) {
+      return std::string(packages.of(module));
+    });
+  }
+  return entities;
 }
 
 // Types of samples, if they are asked for; then the event is one that names them.
@@ -199,7 +205,25 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
       [&](std::span<const Group> groups) { return visit_in_parts(groups, visit); });
 }
 
+Status SampleCounting::visit_shared(std::span<const Group> groups, const Visit& visit) {
+  if (!shared_naming_) {
+    shared_naming_.emplace(
+        view_, *entities_, [this] { return make_entities(); }, query_.folds_broken);
+  }
+  const Status named =
+      shared_naming_->each(groups, [&](const Group& group, std::span<const std::uint32_t> stack) {
+        if (const auto shown = filter_.apply(stack, *entities_)) {
+          visit(group, *shown);
+        }
+        return !query_.is_stopped();
+      });
+  return named && query_.is_stopped() ? Status(kStopped) : named;
+}
+
 Status SampleCounting::visit_in_parts(std::span<const Group> groups, const Visit& visit) {
+  if (view_.parts && groups.size() >= query::SharedNaming::kManyGroups) {
+    return visit_shared(groups, visit);
+  }
   constexpr std::size_t kAtOnce = std::size_t{1} << 16;
   for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
     const auto some = groups.subspan(begin, std::min(kAtOnce, groups.size() - begin));
@@ -207,7 +231,7 @@ Status SampleCounting::visit_in_parts(std::span<const Group> groups, const Visit
       return visited;
     }
     if (query_.is_stopped()) {
-      return Error{ErrorCode::kCancelled, kNoOffset, "stopped"};
+      return kStopped;
     }
   }
   return {};

@@ -15,6 +15,7 @@
 #include "app/analysis/sample_types.h"
 #include "app/analysis/stack_filter.h"
 #include "query/naming/frame_entities.h"
+#include "query/naming/shared_naming.h"
 #include "query/naming/stack_entities.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/pid_sources.h"
@@ -65,8 +66,10 @@ class SampleCounting {
     query_.filters.all_events |= query.by == HotSpotKind::kEvent;
   }
   Status find_types(const Reader& reader);
+  [[nodiscard]] std::unique_ptr<query::FrameEntities> make_entities() const;
   Status visit_groups(std::span<const query::Group> groups, const Visit& visit);
   Status visit_in_parts(std::span<const query::Group> groups, const Visit& visit);
+  Status visit_shared(std::span<const query::Group> groups, const Visit& visit);
   /// The row of a sample in place of its track; nothing: it is not wanted.
   using RowOfSample = std::function<std::optional<std::uint32_t>(const query::SelectedSample&)>;
   Status each_group_of_samples(const query::GroupBy& by, const RowOfSample& row_of,
@@ -78,6 +81,7 @@ class SampleCounting {
   std::unique_ptr<query::SampleSelection> selection_;
   std::unique_ptr<query::FrameEntities> entities_;
   std::optional<query::StackEntities> stacks_;
+  std::optional<query::SharedNaming> shared_naming_;  // once there are many groups
   StackFilter filter_;
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<query::PidSources> origins_;

@@ -82,7 +82,7 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   if (number == entities_.size()) {
     entities_.push_back(std::move(entity));
   } else {
-    entities_[number].mode = more_telling(entities_[number].mode, entity.mode);
+    see_as(number, entity.mode);
   }
   return number;
 }

@@ -74,6 +74,13 @@ class FrameEntities {
     return number_of({std::string(kBrokenRoot), "", "", CodeMode::kUnknown});
   }
 
+  /// The number of an entity that another one of this kind named.
+  std::uint32_t number_of(FrameEntity entity);
+  /// An entity was seen as a kind of code.
+  void see_as(std::uint32_t number, CodeMode mode) {
+    entities_[number].mode = more_telling(entities_[number].mode, mode);
+  }
+
   [[nodiscard]] const SampleSelection& selection() const { return selection_; }
   [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
 
@@ -98,7 +105,6 @@ class FrameEntities {
   Range resolve(const Key& key);
   // What group_of_ makes of a module, or of code that has none.
   std::string group_text(const Module* image, const std::string& module) const;
-  std::uint32_t number_of(FrameEntity entity);
 
   const SampleSelection& selection_;
   FrameGrain grain_;

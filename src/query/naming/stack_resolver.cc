@@ -15,7 +15,11 @@ constexpr std::size_t kCachedFrames = std::size_t{1} << 15;
 
 StackResolver::StackResolver(const SampleSelection& selection, LocationTable& locations,
                              StackTree& tree, bool folds_broken)
-    : selection_(selection), locations_(locations), tree_(tree), cache_(kCachedFrames) {
+    : selection_(selection),
+      locations_(locations),
+      tree_(tree),
+      cache_(kCachedFrames),
+      folds_broken_(folds_broken) {
   if (folds_broken) {
     broken_.emplace(selection);
   }
@@ -50,6 +54,11 @@ Result<std::uint32_t> StackResolver::place_parts(std::uint32_t location, std::ui
   return node;
 }
 
+// What callstacks hang on whose outermost frames are left out.
+Result<std::uint32_t> StackResolver::root_of(bool is_broken, std::uint32_t root) {
+  return is_broken ? place_parts(locations_.broken_root(), root) : root;
+}
+
 Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, std::uint32_t context,
                                            std::uint32_t root) {
   const MappingContext& mapping = selection_.contexts()[context];
@@ -59,14 +68,12 @@ Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, st
     is_broken_ = broken != 0;
     walk_.clear();
   }
-  if (is_broken_) {
-    leaf_first = leaf_first.first(leaf_first.size() - broken);
-    const Result<std::uint32_t> box = place_parts(locations_.broken_root(), root);
-    if (!box) {
-      return box.error();
-    }
-    root = *box;
+  leaf_first = leaf_first.first(leaf_first.size() - broken);
+  const Result<std::uint32_t> top = root_of(is_broken_, root);
+  if (!top) {
+    return top.error();
   }
+  root = *top;
   const auto use_of = [&](std::size_t index) {
     return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
   };
@@ -100,21 +107,59 @@ Status StackResolver::resolve_run(std::span<const Request> requests,
     }
   }
   first_of_id_.push_back(run.size());
-  Status status;
+  const Resolved resolved = [&](std::size_t position, std::uint32_t node) {
+    for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
+      nodes[run[i]] = node;
+    }
+  };
   const Request& first = requests[run.front()];
-  const Status read =
-      selection_.view().callstacks(ids_, [&](std::size_t position, std::span<const Frame> frames) {
+  return selection_.view().parts && ids_.size() >= SharedPlacing::kManyStacks
+             ? resolve_shared(first, resolved)
+             : resolve_ids(0, ids_.size(), first, resolved);
+}
+
+Status StackResolver::resolve_ids(std::size_t begin, std::size_t end, const Request& first,
+                                  const Resolved& resolved) {
+  Status status;
+  const Status read = selection_.view().callstacks(
+      std::span(ids_).subspan(begin, end - begin),
+      [&](std::size_t position, std::span<const Frame> frames) {
         const Result<std::uint32_t> node = place(frames, first.context, first.root);
         if (!node) {
           status = node.error();
           return false;
         }
-        for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
-          nodes[run[i]] = *node;
-        }
+        resolved(begin + position, *node);
         return true;
       });
   return read ? status : read;
+}
+
+Status StackResolver::resolve_shared(const Request& first, const Resolved& resolved) {
+  if (!shared_) {
+    shared_.emplace(selection_, folds_broken_);
+  }
+  std::vector<std::uint32_t> path;  // nodes, root first
+  return shared_->each(
+      ids_, first.context,
+      [&](const PlacedFrame& placed) { return location_of(first.context, placed); },
+      [&](const DivergingStack& stack) -> Status {
+        Result<std::uint32_t> node = root_of(stack.is_broken, first.root);
+        path.resize(stack.shared);
+        node = node && !path.empty() ? path.back() : node;
+        for (std::size_t i = 0; i < stack.frames.size() && node; ++i) {
+          node = place_parts(stack.frames[i], *node);
+          if (node) {
+            path.push_back(*node);
+          }
+        }
+        if (!node) {
+          return node.error();
+        }
+        resolved(stack.position, *node);
+        return {};
+      },
+      [&](std::size_t begin, std::size_t end) { return resolve_ids(begin, end, first, resolved); });
 }
 
 Status StackResolver::resolve(std::span<const Request> requests,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "query/naming/broken_roots.h"
 #include "query/naming/location_table.h"
 #include "query/naming/prefix_walk.h"
+#include "query/naming/shared_placing.h"
 #include "query/naming/stack_tree.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/sample_selection.h"
@@ -43,6 +45,12 @@ class StackResolver {
   };
   Status resolve_run(std::span<const Request> requests, std::span<const std::uint32_t> run,
                      std::vector<std::uint32_t>& nodes);
+  /// The node of a callstack, by its position in ids_.
+  using Resolved = std::function<void(std::size_t, std::uint32_t)>;
+  Status resolve_ids(std::size_t begin, std::size_t end, const Request& first,
+                     const Resolved& resolved);
+  Status resolve_shared(const Request& first, const Resolved& resolved);
+  Result<std::uint32_t> root_of(bool is_broken, std::uint32_t root);
   Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context,
                               std::uint32_t root);
   Result<std::uint32_t> place_parts(std::uint32_t location, std::uint32_t node);
@@ -54,7 +62,9 @@ class StackResolver {
   std::optional<BrokenRoots> broken_;
   bool is_broken_ = false;  // the latest callstack
   std::vector<CachedFrame> cache_;
-  PrefixWalk<std::uint32_t> walk_;        // node at each frame
+  PrefixWalk<std::uint32_t> walk_;  // node at each frame
+  bool folds_broken_;
+  std::optional<SharedPlacing> shared_;   // once there are many callstacks
   std::vector<StackId> ids_;              // ascending, each once
   std::vector<std::size_t> first_of_id_;  // in the run, where the requests for each id begin
 };

@@ -107,8 +107,17 @@ void SampleGrouper::prefetch(std::span<const SummedSample> block, std::size_t at
   if (far < latest_.size()) {
     __builtin_prefetch(&latest_[far]);
   }
-  if (near < latest_.size() && latest_[near] != core::IndexTable::kNone) {
-    __builtin_prefetch(&groups_[latest_[near]], 1);
+  // Where threads are apart, the latest group of a callstack is seldom the one.
+  if (by_.track) {
+    index_.prefetch(hash_of(key_of(block[std::min(at + kNumbersAhead, block.size() - 1)])));
+  }
+  const std::uint32_t likely =
+      by_.track
+          ? index_.first_for(hash_of(key_of(block[std::min(at + kGroupsAhead, block.size() - 1)])))
+      : near < latest_.size() ? latest_[near]
+                              : core::IndexTable::kNone;
+  if (likely != core::IndexTable::kNone) {
+    __builtin_prefetch(&groups_[likely], 1);
   }
 }
 
