@@ -1,0 +1,244 @@
+// Callstacks that threads name are what one thread makes of them.
+#include "query/naming/shared_naming.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "export/hand_made_capture.h"
+#include "query/naming/location_table.h"
+#include "query/naming/shared_placing.h"
+#include "query/naming/stack_resolver.h"
+#include "query/naming/stack_tree.h"
+
+namespace stackpack::test {
+namespace {
+
+using query::Group;
+using Request = query::StackResolver::Request;
+
+// Callstacks that begin alike, some with a broken end, in processes with other images. `deep`: with
+// so many frames that a thread's part has no room for all of them.
+HandMadeCapture many_stacks(std::size_t count, std::size_t deep) {
+  std::mt19937 random(11);
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  for (const std::uint32_t pid : {1U, 2U}) {
+    capture.add_thread(pid, pid, "process");
+    capture.add_module(pid, 0x1000, 0x1000, "/bin/one");
+    capture.add_module(pid, 0x10000 * pid, 0x800, "/lib/two.so");
+  }
+  capture.add_module(kKernelPid, 0xffff0000, 0x10000, "[kernel.kallsyms]");
+  std::vector<Frame> root_first;
+  for (std::size_t i = 0; i < count; ++i) {
+    root_first.resize(std::min<std::size_t>(root_first.size(), random() % 12));
+    if (root_first.empty() && random() % 7 == 0) {
+      root_first.push_back(user(0x9000000 + random() % 3));  // of no image
+    }
+    const std::size_t depth = i % 3 == 0 ? deep : 1 + random() % 8;
+    while (root_first.size() < depth) {
+      root_first.push_back(
+          user(random() % 5 == 0 ? 0x10000 + random() % 0x900 : 0x1000 + random() % 0x400));
+    }
+    std::vector<Frame> leaf_first(root_first.rbegin(), root_first.rend());
+    if (random() % 4 == 0) {
+      leaf_first.insert(leaf_first.begin(), kernel(0xffff0000 + random() % 64));
+    }
+    capture.add_stack(leaf_first);
+  }
+  for (const std::uint32_t pid : {1U, 2U}) {
+    capture.add_sample(1000 * pid, pid, pid, 0);
+  }
+  return capture;
+}
+
+// As a reader's: false ends it.
+query::CaptureView view_of_many(const HandMadeCapture& capture) {
+  query::CaptureView view = capture.view();
+  view.callstacks = [&capture](std::span<const StackId> ids, const auto& visit) {
+    for (std::size_t i = 0; i < ids.size() && visit(i, capture.stacks.at(ids[i])); ++i) {
+    }
+    return Status{};
+  };
+  return view;
+}
+
+std::unique_ptr<query::SampleSelection> selection_of(const query::CaptureView& view) {
+  ExportOptions options;
+  options.all_events = true;
+  auto selection = query::SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  REQUIRE((*selection)->for_each([](auto) { return Status{}; }).has_value());  // numbers contexts
+  REQUIRE((*selection)->contexts().size() == 2);
+  return std::move(*selection);
+}
+
+std::vector<Group> groups_of(std::size_t stacks) {
+  std::vector<Group> groups;
+  for (StackId stack = 0; stack < stacks; ++stack) {
+    groups.push_back({{0, stack, stack % 5 == 0 ? 1U : 0U, 0}, 1, 1});
+  }
+  groups.push_back({{0, kNoStack, 0, 0}, 1, 1});
+  return groups;
+}
+
+struct Seen {
+  std::vector<std::vector<std::uint32_t>> entities;  // by group
+  std::vector<std::string> names;                    // of entities, with their kinds of code
+};
+
+std::vector<std::string> names_of(const query::FrameEntities& entities) {
+  std::vector<std::string> names;
+  for (const query::FrameEntity& entity : entities.all()) {
+    names.push_back(entity.name + ' ' + entity.module + ' ' +
+                    std::to_string(static_cast<int>(entity.mode)));
+  }
+  return names;
+}
+
+Seen seen_by_threads(const query::SampleSelection& selection, std::span<const Group> groups) {
+  const auto make = [&] {
+    return std::make_unique<query::FrameEntities>(selection, query::FrameGrain::kOffset);
+  };
+  const auto entities = make();
+  query::SharedNaming naming(selection.view(), *entities, make, true);
+  Seen seen;
+  seen.entities.resize(groups.size());
+  const Status named =
+      naming.each(groups, [&](const Group& group, std::span<const std::uint32_t> leaf_first) {
+        seen.entities[static_cast<std::size_t>(&group - groups.data())].assign(leaf_first.begin(),
+                                                                               leaf_first.end());
+        return true;
+      });
+  REQUIRE(named.has_value());
+  seen.names = names_of(*entities);
+  return seen;
+}
+
+TEST_CASE("shared naming: threads find the entities that one thread finds") {
+  for (const std::size_t deep : {std::size_t{10}, std::size_t{250}}) {
+    CAPTURE(deep);
+    const HandMadeCapture capture = many_stacks(20'000, deep);
+    const query::CaptureView view = view_of_many(capture);
+    const auto selection = selection_of(view);
+    const std::vector<Group> groups = groups_of(capture.stacks.size());
+    const Seen seen = seen_by_threads(*selection, groups);
+    query::FrameEntities entities(*selection, query::FrameGrain::kOffset);
+    query::StackEntities stacks(entities, true);
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < capture.stacks.size(); ++i) {
+      const auto expected = stacks.of(capture.stacks[i], groups[i].key.context);
+      others += expected.size() == seen.entities[i].size() ? 0U : 1U;
+      for (std::size_t k = 0; k < expected.size() && k < seen.entities[i].size(); ++k) {
+        const std::string& name = seen.names[seen.entities[i][k]];
+        others += name.starts_with(entities.all()[expected[k]].name + ' ') ? 0U : 1U;
+      }
+    }
+    CHECK(others == 0);
+    CHECK(seen.entities.back().empty());
+    std::vector<std::string> all = names_of(entities);
+    std::vector<std::string> found = seen.names;
+    std::sort(all.begin(), all.end());
+    std::sort(found.begin(), found.end());
+    CHECK(all == found);
+    // Whichever thread had a part.
+    const Seen again = seen_by_threads(*selection, groups);
+    CHECK(again.entities == seen.entities);
+    CHECK(again.names == seen.names);
+  }
+}
+
+TEST_CASE("shared naming: the visitor ends it, and so does an error") {
+  const HandMadeCapture capture = many_stacks(30'000, 10);
+  query::CaptureView view = view_of_many(capture);
+  const std::vector<Group> groups = groups_of(capture.stacks.size());
+  const auto selection = selection_of(view);
+  const auto make = [&] {
+    return std::make_unique<query::FrameEntities>(*selection, query::FrameGrain::kModule);
+  };
+  const auto entities = make();
+  query::SharedNaming naming(view, *entities, make, false);
+  std::size_t visited = 0;
+  const auto stop = [&](const Group&, std::span<const std::uint32_t>) { return ++visited != 9000; };
+  CHECK(naming.each(groups, stop).has_value());
+  CHECK(visited == 9000);
+  view.callstacks = [](std::span<const StackId> ids, const auto&) {
+    return ids.front() < 20'000 ? Status{} : Status{Error{ErrorCode::kCorrupt, 7, "a page"}};
+  };
+  const Status failed =
+      naming.each(groups, [](const Group&, std::span<const std::uint32_t>) { return true; });
+  REQUIRE(!failed);
+  CHECK(failed.error().code == ErrorCode::kCorrupt);
+  CHECK(failed.error().offset == 7);
+}
+
+struct Resolved {
+  std::vector<std::uint32_t> nodes;
+  std::string tree;
+};
+
+Resolved resolve(const query::SampleSelection& selection, std::size_t stacks) {
+  query::LocationTable locations(selection, {.style = FrameStyle::kModule, .by_text = true});
+  query::StackTree tree;
+  query::StackResolver resolver(selection, locations, tree, true);
+  std::vector<Request> requests;
+  for (StackId stack = 0; stack < stacks; ++stack) {
+    requests.push_back({stack, stack % 5 == 0 ? 1U : 0U, query::StackTree::kRoot});
+  }
+  requests.push_back({kNoStack, 0, query::StackTree::kRoot});
+  Resolved resolved;
+  REQUIRE(resolver.resolve(requests, resolved.nodes).has_value());
+  for (std::uint32_t node = 1; node < tree.node_count(); ++node) {
+    resolved.tree += std::to_string(tree.parent(node)) + ' ';
+    locations.append_text(tree.location(node), resolved.tree);
+    resolved.tree += '\n';
+  }
+  return resolved;
+}
+
+TEST_CASE("shared placing: threads make the tree that one thread makes") {
+  for (const std::size_t deep : {std::size_t{10}, std::size_t{250}}) {
+    CAPTURE(deep);
+    const HandMadeCapture capture = many_stacks(45'000, deep);
+    query::CaptureView view = view_of_many(capture);
+    const auto alone = selection_of(view);
+    const Resolved expected = resolve(*alone, capture.stacks.size());
+    // Only the callstacks are asked for; that parts are set says that threads may.
+    view.parts = [](const SampleScan&, const SamplePass&) { return Status{}; };
+    const Resolved shared = resolve(*alone, capture.stacks.size());
+    CHECK(shared.nodes == expected.nodes);
+    const bool same_tree = shared.tree == expected.tree;
+    CHECK(same_tree);
+    CHECK(expected.tree.find("[broken") != std::string::npos);
+  }
+}
+
+TEST_CASE("shared placing: an error of one page ends it") {
+  const HandMadeCapture capture = many_stacks(40'000, 10);
+  query::CaptureView view = view_of_many(capture);
+  const auto selection = selection_of(view);
+  view.parts = [](const SampleScan&, const SamplePass&) { return Status{}; };
+  view.callstacks = [](std::span<const StackId> ids, const auto&) {
+    return ids.back() < 30'000 ? Status{} : Status{Error{ErrorCode::kCorrupt, 7, "a page"}};
+  };
+  query::LocationTable locations(*selection, {.style = FrameStyle::kAddress, .by_text = true});
+  query::StackTree tree;
+  query::StackResolver resolver(*selection, locations, tree);
+  std::vector<Request> requests;
+  for (StackId stack = 0; stack < 40'000; ++stack) {
+    requests.push_back({stack, 0, query::StackTree::kRoot});
+  }
+  std::vector<std::uint32_t> nodes;
+  const Status failed = resolver.resolve(requests, nodes);
+  REQUIRE(!failed);
+  CHECK(failed.error().code == ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace stackpack::test
