@@ -43,8 +43,11 @@ HandMadeCapture many_stacks(std::size_t count, std::size_t deep) {
     }
     const std::size_t depth = i % 3 == 0 ? deep : 1 + random() % 8;
     while (root_first.size() < depth) {
-      root_first.push_back(
-          user(random() % 5 == 0 ? 0x10000 + random() % 0x900 : 0x1000 + random() % 0x400));
+      // Few near the root, so that callstacks far from each other begin alike, too.
+      const bool outer = root_first.size() < 4;
+      root_first.push_back(outer               ? user(0x1000 + 16 * (random() % 2))
+                           : random() % 5 == 0 ? user(0x10000 + random() % 0x900)
+                                               : user(0x1000 + random() % 0x400));
     }
     std::vector<Frame> leaf_first(root_first.rbegin(), root_first.rend());
     if (random() % 4 == 0) {
