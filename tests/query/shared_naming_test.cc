@@ -1,12 +1,14 @@
 // Callstacks that threads name are what one thread makes of them.
 #include "query/naming/shared_naming.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -37,7 +39,9 @@ HandMadeCapture many_stacks(std::size_t count, std::size_t deep) {
   capture.add_module(kKernelPid, 0xffff0000, 0x10000, "[kernel.kallsyms]");
   std::vector<Frame> root_first;
   for (std::size_t i = 0; i < count; ++i) {
-    root_first.resize(std::min<std::size_t>(root_first.size(), random() % 12));
+    // Where parts begin, too, neighbours have little in common.
+    const std::size_t kept = i % 64 == 0 ? 0 : random() % 12;
+    root_first.resize(std::min<std::size_t>(root_first.size(), kept));
     if (root_first.empty() && random() % 7 == 0) {
       root_first.push_back(user(0x9000000 + random() % 3));  // of no image
     }
@@ -61,10 +65,11 @@ HandMadeCapture many_stacks(std::size_t count, std::size_t deep) {
   return capture;
 }
 
-// As a reader's: false ends it.
+// As a reader's: false ends it. It takes a while, so that both threads have parts.
 query::CaptureView view_of_many(const HandMadeCapture& capture) {
   query::CaptureView view = capture.view();
   view.callstacks = [&capture](std::span<const StackId> ids, const auto& visit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     for (std::size_t i = 0; i < ids.size() && visit(i, capture.stacks.at(ids[i])); ++i) {
     }
     return Status{};
