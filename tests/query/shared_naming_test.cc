@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -110,12 +111,13 @@ std::vector<std::string> names_of(const query::FrameEntities& entities) {
   return names;
 }
 
-Seen seen_by_threads(const query::SampleSelection& selection, std::span<const Group> groups) {
+Seen seen_by_threads(const query::SampleSelection& selection, std::span<const Group> groups,
+                     std::size_t most_frames = query::SharedNaming::kMostFrames) {
   const auto make = [&] {
     return std::make_unique<query::FrameEntities>(selection, query::FrameGrain::kOffset);
   };
   const auto entities = make();
-  query::SharedNaming naming(selection.view(), *entities, make, true);
+  query::SharedNaming naming(selection.view(), *entities, make, true, most_frames);
   Seen seen;
   seen.entities.resize(groups.size());
   const Status named =
@@ -159,6 +161,10 @@ TEST_CASE("shared naming: threads find the entities that one thread finds") {
     const Seen again = seen_by_threads(*selection, groups);
     CHECK(again.entities == seen.entities);
     CHECK(again.names == seen.names);
+    // Though threads forget what they knew.
+    const Seen anew = seen_by_threads(*selection, groups, 1);
+    CHECK(anew.entities == seen.entities);
+    CHECK(anew.names == seen.names);
   }
 }
 
@@ -179,8 +185,9 @@ TEST_CASE("shared naming: the visitor ends it, and so does an error") {
   view.callstacks = [](std::span<const StackId> ids, const auto&) {
     return ids.front() < 20'000 ? Status{} : Status{Error{ErrorCode::kCorrupt, 7, "a page"}};
   };
+  query::SharedNaming other(view, *entities, make, false);
   const Status failed =
-      naming.each(groups, [](const Group&, std::span<const std::uint32_t>) { return true; });
+      other.each(groups, [](const Group&, std::span<const std::uint32_t>) { return true; });
   REQUIRE(!failed);
   CHECK(failed.error().code == ErrorCode::kCorrupt);
   CHECK(failed.error().offset == 7);
@@ -225,6 +232,43 @@ TEST_CASE("shared placing: threads make the tree that one thread makes") {
     CHECK(same_tree);
     CHECK(expected.tree.find("[broken") != std::string::npos);
   }
+}
+
+TEST_CASE("shared placing: callstacks come whole, though threads forget what they knew") {
+  const HandMadeCapture capture = many_stacks(30'000, 10);
+  const query::CaptureView view = view_of_many(capture);
+  const auto selection = selection_of(view);
+  query::SharedPlacing placing(*selection, false, 1);
+  std::vector<StackId> ids(capture.stacks.size());
+  std::iota(ids.begin(), ids.end(), StackId{0});
+  std::vector<std::uint64_t> addresses;  // by name
+  std::vector<std::uint32_t> path;
+  std::size_t next = 0;
+  std::size_t others = 0;
+  const Status placed = placing.each(
+      ids, 0,
+      [&](const query::PlacedFrame& frame) {
+        addresses.push_back(frame.frame.address);
+        return static_cast<std::uint32_t>(addresses.size() - 1);
+      },
+      [&](const query::DivergingStack& stack) {
+        const std::vector<Frame>& leaf_first = capture.stacks[stack.position];
+        others += stack.position == next++ && !stack.is_broken ? 0U : 1U;
+        path.resize(stack.shared);
+        path.insert(path.end(), stack.frames.begin(), stack.frames.end());
+        others += path.size() == leaf_first.size() ? 0U : 1U;
+        for (std::size_t i = 0; i < path.size() && i < leaf_first.size(); ++i) {
+          others += addresses[path[i]] == leaf_first[leaf_first.size() - 1 - i].address ? 0U : 1U;
+        }
+        return Status{};
+      },
+      [&](std::size_t, std::size_t) {
+        ++others;
+        return Status{};
+      });
+  CHECK(placed.has_value());
+  CHECK(next == ids.size());
+  CHECK(others == 0);
 }
 
 TEST_CASE("shared placing: an error of one page ends it") {

@@ -83,6 +83,8 @@ class FrameEntities {
 
   [[nodiscard]] const SampleSelection& selection() const { return selection_; }
   [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
+  /// Frames in contexts that it was asked about and keeps, some 60 bytes each.
+  [[nodiscard]] std::size_t frame_count() const { return known_.size(); }
 
  private:
   struct Key {

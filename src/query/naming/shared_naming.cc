@@ -1,6 +1,7 @@
 #include "query/naming/shared_naming.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/ordered_pipeline.h"
@@ -47,15 +48,22 @@ struct SharedNaming::Part {
   std::vector<Range> ranges;              // by group
   std::vector<std::uint32_t> entities;    // numbers of the worker
   std::vector<FrameEntity> new_entities;  // which the worker had not met before
+  std::unique_ptr<FrameEntities> before;  // of the worker, which started anew with this part
 };
 
 class SharedNaming::Worker {
  public:
-  Worker(const CaptureView& view, std::unique_ptr<FrameEntities> entities, bool folds_broken)
-      : view_(view), entities_(std::move(entities)), stacks_(*entities_, folds_broken) {}
+  Worker(const CaptureView& view, const Make& make, bool folds_broken, std::size_t most_frames)
+      : view_(view), make_(make), folds_broken_(folds_broken), most_frames_(most_frames) {
+    start();
+  }
 
   /// On a thread.
   Status name(Part& part) {
+    if (entities_->frame_count() >= most_frames_) {
+      part.before = std::move(entities_);
+      start();
+    }
     part.stacks.clear();
     part.entities.clear();
     part.ranges.assign(part.groups.size(), {});
@@ -67,7 +75,7 @@ class SharedNaming::Worker {
     const Status read =
         view_.callstacks(part.stacks.ids, [&](std::size_t at, std::span<const Frame> frames) {
           const std::size_t group = part.stacks.groups[at];
-          const auto found = stacks_.of(frames, part.groups[group].key.context);
+          const auto found = stacks_->of(frames, part.groups[group].key.context);
           part.ranges[group] = {part.entities.size(), found.size()};
           part.entities.insert(part.entities.end(), found.begin(), found.end());
           return part.entities.size() < kEntitiesOfPart;
@@ -79,8 +87,14 @@ class SharedNaming::Worker {
   }
 
   /// On the thread that takes parts: what name() had found first. Then number_in() may be asked.
-  void add(std::vector<FrameEntity>& fresh) {
-    for (FrameEntity& entity : fresh) {
+  void begin_part(Part& part, FrameEntities& entities) {
+    if (part.before) {
+      tell_modes(*part.before, entities);
+      part.before.reset();
+      names_.clear();
+      numbers_.clear();
+    }
+    for (FrameEntity& entity : part.new_entities) {
       names_.push_back(std::move(entity));
       numbers_.push_back(kNone);
     }
@@ -95,18 +109,29 @@ class SharedNaming::Worker {
   }
 
   /// While no thread has a part: the kinds of code that entities were seen as since.
-  void tell_modes(FrameEntities& entities) const {
+  void tell_modes(FrameEntities& entities) const { tell_modes(*entities_, entities); }
+
+ private:
+  void start() {
+    entities_ = make_();
+    stacks_.emplace(*entities_, folds_broken_);
+    told_ = 0;
+  }
+
+  void tell_modes(const FrameEntities& own, FrameEntities& entities) const {
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] != kNone) {
-        entities.see_as(numbers_[i], entities_->all()[i].mode);
+        entities.see_as(numbers_[i], own.all()[i].mode);
       }
     }
   }
 
- private:
   const CaptureView& view_;
+  const Make make_;
+  const bool folds_broken_;
+  const std::size_t most_frames_;
   std::unique_ptr<FrameEntities> entities_;
-  StackEntities stacks_;
+  std::optional<StackEntities> stacks_;
   std::size_t told_ = 0;  // entities that parts had
   // By number of `entities_`, of the thread that takes parts:
   std::vector<FrameEntity> names_;
@@ -114,10 +139,10 @@ class SharedNaming::Worker {
 };
 
 SharedNaming::SharedNaming(const CaptureView& view, FrameEntities& entities, Make make,
-                           bool folds_broken)
+                           bool folds_broken, std::size_t most_frames)
     : view_(view), entities_(entities), stacks_(entities, folds_broken) {
   for (unsigned i = 0; i < kThreads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(view, make(), folds_broken));
+    workers_.push_back(std::make_unique<Worker>(view, make, folds_broken, most_frames));
   }
 }
 
@@ -139,7 +164,7 @@ Status SharedNaming::take_rest(const Part& part, const Visit& visit, bool& goes_
 // False: no more.
 bool SharedNaming::take(Part& part, const Visit& visit) {
   Worker& worker = *workers_[part.worker];
-  worker.add(part.new_entities);
+  worker.begin_part(part, entities_);
   for (std::size_t i = 0; i < part.groups.size(); ++i) {
     const auto [first, count] = part.ranges[i];
     const bool has_stack = part.groups[i].key.stack != kNoStack;

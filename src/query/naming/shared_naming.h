@@ -20,7 +20,8 @@ namespace stackpack::query {
 /// parts of the groups by numbers of their own; these get those of `entities` when the parts are
 /// taken in their order, so that numbers do not depend on which thread had which part.
 ///
-/// Memory: some MiB for the parts, and the entities of each thread.
+/// Memory: some MiB for the parts, and for each thread what FrameEntities takes for a million
+/// frames.
 class SharedNaming {
  public:
   /// Makes another FrameEntities like `entities`.
@@ -30,15 +31,18 @@ class SharedNaming {
 
   /// What is worth starting threads for.
   static constexpr std::size_t kManyGroups = std::size_t{1} << 15;
+  static constexpr std::size_t kMostFrames = std::size_t{1} << 20;
 
   /// `view` and `entities` must outlive this; callstacks of the view are asked for by several
-  /// threads. `folds_broken`: as of StackEntities.
-  SharedNaming(const CaptureView& view, FrameEntities& entities, Make make, bool folds_broken);
+  /// threads. `folds_broken`: as of StackEntities. `most_frames`: how many frames a thread knows
+  /// when it begins to forget them.
+  SharedNaming(const CaptureView& view, FrameEntities& entities, Make make, bool folds_broken,
+               std::size_t most_frames = kMostFrames);
   SharedNaming(const SharedNaming&) = delete;
   SharedNaming& operator=(const SharedNaming&) = delete;
   ~SharedNaming();
 
-  /// Errors: of reading callstacks.
+  /// Errors: of reading callstacks. Once it was ended, by one or by the visitor, it is of no use.
   Status each(std::span<const Group> groups, const Visit& visit);
 
  private:

@@ -15,6 +15,7 @@ constexpr unsigned kPlacingThreads = 2;
 constexpr std::size_t kPlacingParts = 6;
 constexpr std::size_t kStacksOfPart = std::size_t{1} << 13;
 constexpr std::size_t kFramesOfPart = std::size_t{1} << 19;  // and those of one callstack
+constexpr std::size_t kMostFrames = std::size_t{1} << 19;    // that a thread knows
 constexpr std::uint32_t kNoName = ~std::uint32_t{0};
 
 struct PlacedHash {
@@ -37,14 +38,16 @@ struct SharedPlacing::Part {
   std::span<const StackId> ids;
   std::size_t first_position = 0;
   unsigned worker = 0;
-  std::vector<Stack> stacks;            // fewer than ids where there was no room
+  bool starts_anew = false;   // numbers of the worker before this part mean nothing any more
+  std::vector<Stack> stacks;  // fewer than ids where there was no room
   std::vector<std::uint32_t> frames;    // numbers of the worker
   std::vector<PlacedFrame> new_frames;  // which the worker had not met before
 };
 
 class SharedPlacing::Worker {
  public:
-  Worker(const SampleSelection& selection, bool folds_broken) : selection_(selection) {
+  Worker(const SampleSelection& selection, bool folds_broken, std::size_t most_frames)
+      : selection_(selection), most_frames_(most_frames) {
     if (folds_broken) {
       broken_.emplace(selection);
     }
@@ -63,6 +66,11 @@ class SharedPlacing::Worker {
     part.stacks.clear();
     part.frames.clear();
     walk_.clear();
+    part.starts_anew = frames_.size() >= most_frames_;
+    if (part.starts_anew) {
+      frames_.clear();
+      told_ = 0;
+    }
     const Status read =
         selection_.view().callstacks(part.ids, [&](std::size_t, std::span<const Frame> leaf_first) {
           add(leaf_first, part);
@@ -76,6 +84,9 @@ class SharedPlacing::Worker {
 
   /// On the thread that takes parts, before the names of one are asked for.
   void begin_part(const Part& part) {
+    if (part.starts_anew) {
+      names_.clear();
+    }
     first_new_ = names_.size();
     names_.resize(first_new_ + part.new_frames.size(), kNoName);
   }
@@ -113,6 +124,7 @@ class SharedPlacing::Worker {
   }
 
   const SampleSelection& selection_;
+  const std::size_t most_frames_;
   std::optional<BrokenRoots> broken_;
   bool is_broken_ = false;  // the latest callstack
   std::uint32_t context_ = 0;
@@ -124,10 +136,11 @@ class SharedPlacing::Worker {
   std::size_t first_new_ = 0;  // of the part
 };
 
-SharedPlacing::SharedPlacing(const SampleSelection& selection, bool folds_broken)
+SharedPlacing::SharedPlacing(const SampleSelection& selection, bool folds_broken,
+                             std::size_t most_frames)
     : selection_(selection) {
   for (unsigned i = 0; i < kPlacingThreads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(selection, folds_broken));
+    workers_.push_back(std::make_unique<Worker>(selection, folds_broken, most_frames));
   }
 }
 

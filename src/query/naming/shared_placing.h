@@ -27,19 +27,21 @@ struct DivergingStack {
 /// numbers of their own, which `name` is asked about when a part is taken: once for each frame of a
 /// thread, in an order that does not depend on which thread had which part.
 ///
-/// Memory: some MiB for the parts, and for each thread the frames that it has met.
+/// Memory: some MiB for the parts, and for each thread up to 40 MiB of frames that it has met.
 class SharedPlacing {
  public:
   /// What is worth starting threads for.
   static constexpr std::size_t kManyStacks = std::size_t{1} << 15;
+  static constexpr std::size_t kMostFrames = std::size_t{1} << 19;
 
   using Name = std::function<std::uint32_t(const PlacedFrame&)>;
   /// The frames of the callstack are what `name` said of them.
   using Visit = std::function<Status(const DivergingStack&)>;
 
   /// `selection` must outlive this; several threads ask its view for callstacks. `folds_broken`: as
-  /// of StackResolver.
-  SharedPlacing(const SampleSelection& selection, bool folds_broken);
+  /// of StackResolver. `most_frames`: how many frames a thread knows when it begins to forget them.
+  SharedPlacing(const SampleSelection& selection, bool folds_broken,
+                std::size_t most_frames = kMostFrames);
   SharedPlacing(const SharedPlacing&) = delete;
   SharedPlacing& operator=(const SharedPlacing&) = delete;
   ~SharedPlacing();
