@@ -138,7 +138,7 @@ class SharedNaming::Worker {
   std::vector<std::uint32_t> numbers_;
 };
 
-SharedNaming::SharedNaming(const CaptureView& view, FrameEntities& entities, Make make,
+SharedNaming::SharedNaming(const CaptureView& view, FrameEntities& entities, const Make& make,
                            bool folds_broken, std::size_t most_frames)
     : view_(view), entities_(entities), stacks_(entities, folds_broken) {
   for (unsigned i = 0; i < kThreads; ++i) {

@@ -36,8 +36,8 @@ class SharedNaming {
   /// `view` and `entities` must outlive this; callstacks of the view are asked for by several
   /// threads. `folds_broken`: as of StackEntities. `most_frames`: how many frames a thread knows
   /// when it begins to forget them.
-  SharedNaming(const CaptureView& view, FrameEntities& entities, Make make, bool folds_broken,
-               std::size_t most_frames = kMostFrames);
+  SharedNaming(const CaptureView& view, FrameEntities& entities, const Make& make,
+               bool folds_broken, std::size_t most_frames = kMostFrames);
   SharedNaming(const SharedNaming&) = delete;
   SharedNaming& operator=(const SharedNaming&) = delete;
   ~SharedNaming();
