@@ -1,10 +1,10 @@
 #!/bin/bash
 # What scripts/dist made, installed where nothing else is, and the main job done with it:
 #   dist_test.sh FOLDER SOURCE_FOLDER PROGRAM
-# FOLDER is what scripts/dist filled; PROGRAM, built here, makes the file that all the others have to make, byte for byte.
+# FOLDER, or $STACKPACK_DIST, is what scripts/dist filled; PROGRAM, built here, makes the file that all the others have to make, byte for byte.
 # Parts that FOLDER lacks are said to be missing. 77: nothing can be tried here, and why.
 set -euo pipefail
-folder=$1 source=$2 program=$3
+folder=${STACKPACK_DIST:-$1} source=$2 program=$3
 skip() {
   printf 'skipped: %s\n' "$*"
   exit 77
