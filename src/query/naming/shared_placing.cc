@@ -137,8 +137,7 @@ class SharedPlacing::Worker {
 };
 
 SharedPlacing::SharedPlacing(const SampleSelection& selection, bool folds_broken,
-                             std::size_t most_frames)
-    : selection_(selection) {
+                             std::size_t most_frames) {
   for (unsigned i = 0; i < kPlacingThreads; ++i) {
     workers_.push_back(std::make_unique<Worker>(selection, folds_broken, most_frames));
   }

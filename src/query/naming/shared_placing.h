@@ -58,7 +58,6 @@ class SharedPlacing {
 
   Status take(Part& part, const Name& name, const Visit& visit);
 
-  const SampleSelection& selection_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
