@@ -3,6 +3,7 @@
 numbers, fuzz targets, commands, counters of losses, schemas, what is run by ctest."""
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -139,7 +140,9 @@ def check_test_names(root, documents, problems):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=False).stdout.split()
+    listed = []
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=False).stdout.split()
     files = [root / name for name in listed] or [*root.glob("*.md"), *(root / "docs").rglob("*.md")]
     documents = {path: path.read_text() for path in files if path.exists()}
     problems = []

@@ -31,6 +31,10 @@ struct CaptureArguments {
   bool unwind = true;            // make callstacks of dumps
   bool hints = true;             // say on a terminal how .spk files get names
   app::SymbolizeOptions naming;  // of symbolize
+  /// --sysroot; empty without it.
+  [[nodiscard]] std::string root() const {
+    return naming.places.has_root ? naming.places.root : std::string();
+  }
 };
 
 enum class ProgressMode { kAuto, kAlways, kNever };

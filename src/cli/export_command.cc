@@ -147,8 +147,8 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
   app::remove_leftovers({&arguments.output, 1});
   progress.begin(options.format == ExportFormat::kHtml ? kMakingPage : "exporting");
   if (options.format == ExportFormat::kHtml) {
-    Result<std::vector<PageTable>> tables =
-        page_tables(opened->reader(), file, options, arguments.source_folders);
+    Result<std::vector<PageTable>> tables = page_tables(
+        opened->reader(), file, options, arguments.source_folders, arguments.capture.root());
     if (!tables) {
       return explain(tables.error(), file, arguments, messages);
     }

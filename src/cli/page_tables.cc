@@ -92,7 +92,8 @@ PageTable table_of(std::string_view unit, std::span<const AnnotatedPlace> places
 // a near one has some. Figures are those of `annotate` with the same filters.
 // Errors: as app::annotate.
 Result<std::vector<PageTable>> source_tables(const Reader& reader, const ExportOptions& filters,
-                                             const std::vector<std::string>& folders) {
+                                             const std::vector<std::string>& folders,
+                                             const std::string& root) {
   std::vector<PageTable> tables;
   if (folders.empty()) {
     return tables;
@@ -108,7 +109,7 @@ Result<std::vector<PageTable>> source_tables(const Reader& reader, const ExportO
                   [](const app::AnnotatedFunction& a, const app::AnnotatedFunction& b) {
                     return a.spot.self > b.spot.self;
                   });
-  app::SourceFiles sources(folders);
+  app::SourceFiles sources(folders, root);
   std::vector<app::FunctionTitle> functions;  // of each table
   for (const app::AnnotatedFunction& function : annotation->functions) {
     const std::span<const AnnotatedPlace> places = function.places;
@@ -322,8 +323,9 @@ class TableMaker {
 
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
                                            const ExportOptions& filters,
-                                           const std::vector<std::string>& source_folders) {
-  Result<std::vector<PageTable>> sources = source_tables(reader, filters, source_folders);
+                                           const std::vector<std::string>& source_folders,
+                                           const std::string& root) {
+  Result<std::vector<PageTable>> sources = source_tables(reader, filters, source_folders, root);
   if (!sources) {
     return sources.error();
   }

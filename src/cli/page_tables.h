@@ -15,6 +15,7 @@ namespace stackpack::cli {
 /// others are shown. Errors: as source_tables() and Reader::event_values().
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
                                            const ExportOptions& filters,
-                                           const std::vector<std::string>& source_folders);
+                                           const std::vector<std::string>& source_folders,
+                                           const std::string& root);
 
 }  // namespace stackpack::cli

@@ -203,7 +203,7 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
   if (folders.empty()) {
     folders.emplace_back(".");
   }
-  app::SourceFiles sources(std::move(folders));
+  app::SourceFiles sources(std::move(folders), arguments.capture.root());
   const Status added = add_instructions(files.front().capture->reader(), query, arguments.capture,
                                         sources, *annotation);
   if (!added) {

@@ -42,8 +42,8 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
   options.format = ExportFormat::kHtml;
   options.source_path = file;
   progress.begin(kMakingPage);
-  Result<std::vector<PageTable>> tables =
-      page_tables(opened->reader(), file, options, arguments.source_folders);
+  Result<std::vector<PageTable>> tables = page_tables(
+      opened->reader(), file, options, arguments.source_folders, arguments.capture.root());
   if (!tables) {
     return tables.error();
   }

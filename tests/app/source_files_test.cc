@@ -41,6 +41,25 @@ TEST_SUITE("source files") {
     CHECK(files.lines_of("../out.c") == nullptr);
     CHECK(files.lines_of("x/../../out.c") == nullptr);
   }
+
+#ifndef _WIN32
+  TEST_CASE("source files: nothing leads out of the root of the recorded machine") {
+    const ScratchDirectory folder;
+    std::filesystem::create_directories(folder.file("root/src"));
+    std::ofstream(folder.file("root/src/a.c")) << "below the root\n";
+    std::ofstream(folder.file("out.c")) << "out\n";
+    std::filesystem::create_symlink(folder.file("out.c"), folder.file("root/src/link.c"));
+    std::filesystem::create_symlink("/src/a.c", folder.file("root/src/same.c"));
+    app::SourceFiles files({}, folder.file("root"));
+    const std::vector<std::string>* const lines = files.lines_of("/src/a.c");
+    REQUIRE(lines != nullptr);
+    CHECK(lines->front() == "below the root");
+    CHECK(files.lines_of(folder.file("out.c")) == nullptr);
+    CHECK(files.lines_of("/../out.c") == nullptr);
+    CHECK(files.lines_of("/src/link.c") == nullptr);
+    CHECK(files.lines_of("/src/same.c") != nullptr);
+  }
+#endif
 }
 
 }  // namespace

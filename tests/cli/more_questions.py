@@ -51,7 +51,7 @@ def unpacked(tools):
         yield from ([report, name, *here] for report in ("waits", "gc", "exceptions", "jit", "mem", "io", "branches"))
         yield from ([report, name, "*", "-n", "4", *here] for report in ("callers", "callees", "annotate"))
         yield from (["export", name, "--format", form, "-o", "-", *here] for form in FORMS)
-        yield from (["stats", name, "--json", "--by-process"], ["show", name, "0", "1"], ["dump", name, "--events-of", "*", "--limit", "9"])
+        yield from (["stats", name, "--json", "--by-process"], ["show", name, "0", "1", *here], ["dump", name, "--events-of", "*", "--limit", "9"])
         yield from (["diff", name, "--against", name, "--json", "-n", "2", *here], ["merge", name, name, "-o", "made.spk", "--json"])
         yield ["dump", "made.spk", "--stacks"]
 
@@ -83,7 +83,8 @@ def batches(tools):
     for words in ([], ["--keep-going"], ["--recursive", "--keep-going"], ["--recursive", "--keep-going", "--no-samples"]):
         yield ["merge", "in", *names[:3], "one.zip", "-o", "all.spk", "--json", *words]
         yield from (["dump", "all.spk", f"--{listing}"] for listing in ("stacks", "sources", "processes", "events", "losses"))
-    yield from (["stats", *names, "--json"], ["top", *names[:3], "--all-events", "--json"], ["top", "in", "--by", "source"], ["verify", "all.spk", "in"])
+    yield from (["stats", *names, "--json"], ["top", *names[:3], "--all-events", "--json", "--sysroot", "nowhere"],
+                ["top", "in", "--by", "source"], ["verify", "all.spk", "in"])
     for text in (b"", b"\0", b"all.perf.data\nnone", ("\n".join(names)).encode(), ("\0".join(names[:3]) + "\0").encode()):
         tools.input = text
         yield ["convert", "--files-from", "-", "--out-dir", "listed", "--force", "--json", "--jobs", "1"]

@@ -36,7 +36,7 @@ def in_images(tools):
             yield from (["top", packed, option, function, "--json"] for option in ("--focus", "--ignore", "--hide", "--only"))
         yield from (["export", packed, "--format", form, "-o", "-", *words] for form in FORMS for words in ([], ["--from", "+10ms", "--to", "+20ms"]))
         yield from (["export", packed, "--format", "folded", "-o", "-", *words] for words in (["--inline"], ["--frames", "module"], ["--root", "process"]))
-        yield ["export", packed, "--format", "html", "-o", "-", "--sources", "."]
+        yield ["export", packed, "--format", "html", "-o", "-", "--sources", ".", *here]
         yield ["export", packed, "--format", "csv", "-o", "tables"]
         for words in ([], ["--keep-modules", "demo0"], ["--keep-modules", "demo[12]"]):
             yield ["redact", packed, "-o", "hidden.spk", "--json", *words]

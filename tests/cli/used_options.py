@@ -80,6 +80,8 @@ def options_used(tools):
                 if command == "dump" and option[2:] in LISTINGS or word and option not in RIGHT:
                     continue
                 told = [option, *([RIGHT[option]] if word else [])]
+                if command == "symbolize" and option != "--sysroot":
+                    told += ["--sysroot", "nowhere"]  # files of this machine are others elsewhere
                 for form in forms:
                     more = [] if "--format" in form or "--stacks" in form else ASKED.get(command, [])
                     yield [command, "rich.spk", *more, *told, *form, *(["-o", "-"] if "--format" in form else [])]

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
+#include "io/system_file.h"
 
 namespace stackpack::app {
 
@@ -26,20 +27,27 @@ std::vector<std::string> lines_of_text(std::string_view text) {
   return lines;
 }
 
-std::optional<std::vector<std::string>> read_lines(const std::string& path) {
-  const Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
-  if (!source) {
-    return std::nullopt;
-  }
-  const std::optional<std::uint64_t> size = (*source)->size();
+std::optional<std::vector<std::string>> read_lines(io::ByteSource& source) {
+  const std::optional<std::uint64_t> size = source.size();
   if (!size || *size > SourceFiles::kMostBytes) {
     return std::nullopt;
   }
   std::string text(static_cast<std::size_t>(*size), '\0');
-  if (!io::read_exactly_at(**source, 0, std::as_writable_bytes(std::span(text)), "source file")) {
+  if (!io::read_exactly_at(source, 0, std::as_writable_bytes(std::span(text)), "source file")) {
     return std::nullopt;
   }
   return lines_of_text(text);
+}
+
+std::optional<std::vector<std::string>> read_lines(const std::string& path) {
+  const Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
+  return source ? read_lines(**source) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> read_lines(const std::string& root,
+                                                   const std::string& path) {
+  const Result<io::RootedFile> file = io::open_rooted_file(root, path);
+  return file ? read_lines(*io::source_of_descriptor(file->descriptor.get())) : std::nullopt;
 }
 
 bool is_absolute(std::string_view path) {
@@ -52,7 +60,7 @@ const std::vector<std::string>* SourceFiles::lines_of(const std::string& recorde
   const auto [at, is_new] = known_.try_emplace(recorded);
   std::optional<std::vector<std::string>>& lines = at->second;
   if (is_new && is_absolute(recorded)) {
-    lines = read_lines(recorded);
+    lines = root_.empty() ? read_lines(recorded) : read_lines(root_, recorded);
   }
   for (auto folder = folders_.begin(); is_new && !lines && folder != folders_.end(); ++folder) {
     std::string_view end = recorded;
