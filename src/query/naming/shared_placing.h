@@ -20,7 +20,7 @@ struct DivergingStack {
   std::size_t position = 0;               ///< in the ids that were asked for
   bool is_broken = false;                 ///< what BrokenRoots counts is left out
   std::uint32_t shared = 0;               ///< frames from the root which the one before it has, too
-  std::span<const std::uint32_t> frames;  ///< the others, root first: numbers of PlacedFrames
+  std::span<const std::uint32_t> frames;  ///< the others, root first: as `name` has them
 };
 
 /// Reads callstacks of one context and numbers their frames. Threads have parts of the ids and
