@@ -1,8 +1,12 @@
 // Writes the reference workload as a capture of any size:
 //
-//   write_workload KIND OUT [SCALE [SEED]]      scale 1 = 21.1 million callstacks
+//   write_workload KIND OUT [SCALE [SEED [WANDER [LIFE]]]]      scale 1 = 21.1 million callstacks
 //
-// KIND: perf, etl, etl-compressed (Xpress), etl-huffman (Xpress Huffman) or etl-lznt1
+// KIND: perf, perf-stream (as perf writes into a pipe; OUT may be /dev/stdout), etl,
+// etl-compressed (Xpress), etl-huffman (Xpress Huffman) or etl-lznt1. Of perf and perf-stream:
+// WANDER, from 0 to 1, is the chance that a function is in any of its calls, whatever its habit (of
+// 1 scale 0.1 has ten million nodes); LIFE is how many callstacks a thread has before another one
+// follows.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -37,6 +41,7 @@ const NamedPacking* find_packing(std::string_view name) {
 int main(int argc, char** argv) {
   using stackpack::bench::write_etl;
   using stackpack::bench::write_perf;
+  using stackpack::bench::write_perf_stream;
   const std::string_view kind = argc > 2 ? argv[1] : "";
   stackpack::bench::WorkloadOptions options{0.1, 1};
   if (argc > 3) {
@@ -45,14 +50,23 @@ int main(int argc, char** argv) {
   if (argc > 4) {
     options.seed = std::strtoull(argv[4], nullptr, 0);
   }
+  if (argc > 5) {
+    options.wander = std::atof(argv[5]);
+  }
+  if (argc > 6) {
+    options.thread_life = static_cast<std::uint32_t>(std::atoi(argv[6]));
+  }
   bool written = false;
   if (kind == "perf") {
     written = write_perf(options, argv[2]);
+  } else if (kind == "perf-stream") {
+    written = write_perf_stream(options, argv[2]);
   } else if (const auto* packing = find_packing(kind); packing != nullptr) {
     written = write_etl(options, argv[2], packing->packing);
   } else {
     std::fputs(
-        "usage: write_workload perf|etl|etl-compressed|etl-huffman|etl-lznt1 OUT [SCALE [SEED]]\n",
+        "usage: write_workload perf|perf-stream|etl|etl-compressed|etl-huffman|etl-lznt1 OUT"
+        " [SCALE [SEED [WANDER [LIFE]]]]\n",
         stderr);
     return 1;
   }

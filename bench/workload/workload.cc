@@ -75,6 +75,7 @@ class Machine {
       : graph_(options.seed),
         random_(options.seed),
         visit_(visit),
+        wander_(options.wander),
         left_(workload_stacks(options)) {
     make_threads();
     make_kernel_paths();
@@ -111,6 +112,7 @@ class Machine {
   CallGraph graph_;
   Random random_;
   const std::function<void(const Observation&)>& visit_;
+  double wander_;
   std::uint64_t left_;
   std::uint32_t phase_ = 0;
   std::vector<ThreadState> threads_;
@@ -221,7 +223,9 @@ void Machine::call_further(ThreadState& thread) {
     if (thread.stack.size() > thread.base + 3 && random_.chance(stop)) {
       return;
     }
-    const std::uint32_t site = graph_.pick_site(top.function, phase_, random_);
+    const std::uint32_t site = wander_ > 0 && random_.chance(wander_)
+                                   ? random_.below(graph_.site_count(top.function))
+                                   : graph_.pick_site(top.function, phase_, random_);
     const CallGraph::Function next = graph_.callee(top.function, site, random_);
     if (next == CallGraph::kNoFunction) {
       return;

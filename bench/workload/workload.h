@@ -34,6 +34,8 @@ struct Observation {
 struct WorkloadOptions {
   double scale = 1;  ///< 1 = kReferenceStacks
   std::uint64_t seed = 1;
+  double wander = 0;  ///< chance that a function is in any of its calls, whatever its habit
+  std::uint32_t thread_life = 0;  ///< observations until a thread ends and another follows; 0: none
 };
 
 [[nodiscard]] std::uint64_t workload_stacks(const WorkloadOptions& options);

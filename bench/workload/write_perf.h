@@ -12,4 +12,7 @@ namespace stackpack::bench {
 /// a larger file. Result: false when the file could not be written.
 bool write_perf(const WorkloadOptions& options, const std::string& path);
 
+/// The same as `perf record -o -` writes it into a pipe: `path` may be one, as /dev/stdout.
+bool write_perf_stream(const WorkloadOptions& options, const std::string& path);
+
 }  // namespace stackpack::bench
