@@ -117,7 +117,7 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
         row.name = file.path + ": " + row.name;
       }
     }
-    spots.add(*counted);
+    spots.add(std::move(*counted));
     return {};
   }
   const auto counted =

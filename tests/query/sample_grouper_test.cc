@@ -1,5 +1,6 @@
 #include "query/selection/sample_grouper.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -41,6 +42,7 @@ HandMadeCapture random_capture(unsigned seed) {
 }  // namespace
 
 TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each once") {
+  std::size_t passes = 0;
   for (const unsigned seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const HandMadeCapture capture = random_capture(seed);
@@ -51,7 +53,8 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
     REQUIRE(selection.has_value());
     for (const query::GroupBy by :
          {query::GroupBy{}, query::GroupBy{true, true, true}, query::GroupBy{false, true, false},
-          query::GroupBy{true, false, false}}) {
+          query::GroupBy{true, false, false},
+          query::GroupBy{.event = true, .track = true, .stack = false}}) {
       std::map<GroupKey, std::pair<std::uint64_t, std::uint64_t>> expected;
       SampleGrouper whole(**selection, by, 1U << 20);
       REQUIRE((*selection)
@@ -85,10 +88,12 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
                     })
                     .has_value());
         CHECK(next == expected.end());
-        CHECK((limit == std::size_t{1} << 20) == (grouper.passes() == 1));
+        CHECK(grouper.passes() <= expected.size() / limit + 1);
+        passes = std::max(passes, grouper.passes());
       }
     }
   }
+  CHECK(passes > 1);
 }
 
 TEST_CASE("grouper: while a block is visited, a sample is found in it or not") {

@@ -183,6 +183,55 @@ TEST_CASE("selection: sums of many blocks are those of single samples, with the 
   }
 }
 
+TEST_CASE(
+    "selection: of more threads than it keeps in mind each has its number, where it has any") {
+  test::SpkContent content = test::random_content(43, 30, 4 * 65'536);
+  for (std::size_t i = 0; i < content.samples.size(); ++i) {
+    StoredSample& sample = content.samples[i];
+    sample.pid = 14 + static_cast<std::uint32_t>(i % 2);
+    // Most once, some again in every block.
+    sample.tid = static_cast<std::uint32_t>(i % 5 == 0 ? i % 1000 : 1000 + i / 2);
+    sample.weight >>= 24;
+  }
+  const std::vector<std::byte> file = test::spk_bytes(content);
+  const auto reader = test::open_spk(file);
+  const auto view = query::view_of(*reader);
+  REQUIRE(view.has_value());
+  const ExportOptions options;
+  auto one_by_one = SampleSelection::create(*view, options);
+  REQUIRE(one_by_one.has_value());
+  const std::vector<SelectedSample> samples = selected(**one_by_one);
+  CHECK((*one_by_one)->tracks().size() > 100'000);
+  for (const bool by_track : {true, false}) {
+    CAPTURE(by_track);
+    Sums expected;
+    for (const SelectedSample& sample : samples) {
+      add_to(expected, sample.event, sample.stack, sample.context, by_track ? sample.track : 0, 1,
+             sample.weight);
+    }
+    auto summed = SampleSelection::create(*view, options);
+    REQUIRE(summed.has_value());
+    Sums sums;
+    const query::SummedFields fields{.track = by_track, .merged = true};
+    REQUIRE((*summed)
+                ->for_each_summed(fields,
+                                  [&](std::span<const query::SummedSample> block) {
+                                    for (const query::SummedSample& s : block) {
+                                      add_to(sums, s.event, s.stack, s.context, s.track, s.count,
+                                             s.weight);
+                                    }
+                                    return Status{};
+                                  })
+                .has_value());
+    CHECK(sums == expected);
+    if (by_track) {
+      same_tracks(**summed, **one_by_one);
+    } else {
+      CHECK((*summed)->tracks().empty());
+    }
+  }
+}
+
 TEST_CASE("selection: samples become one within bounds of time alone, and of one weight") {
   const test::SpkContent content = test::random_content(42, 30, 2 * 65'536);
   const std::vector<std::byte> file = test::spk_bytes(content);

@@ -61,7 +61,7 @@ struct HotSpots {
   IdleLeftOut idle;
 
   /// Adds those of another file; rows of the same name, module and place become one.
-  void add(const HotSpots& other);
+  void add(HotSpots other);
 };
 
 /// Functions as query::FunctionPattern has them; any fit will do, also that of the end of a name.

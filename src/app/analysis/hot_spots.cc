@@ -1,11 +1,15 @@
 #include "app/analysis/hot_spots.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <iterator>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "app/analysis/callstack_rows.h"
 #include "app/analysis/sample_counting.h"
+#include "core/index_table.h"
 #include "core/sort_rows.h"
 #include "query/function_pattern.h"
 
@@ -63,6 +67,7 @@ GroupBy group_by(HotSpotKind by) {
   keys.event = by == HotSpotKind::kEvent;
   keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread ||
                by == HotSpotKind::kComm || by == HotSpotKind::kSource;
+  keys.stack = !keys.event && !keys.track;
   return keys;
 }
 
@@ -75,17 +80,49 @@ void add_parts(std::vector<std::string>& parts, const std::vector<std::string>& 
   }
 }
 
-using TitledRows = std::map<std::string, HotSpot>;
+std::uint64_t hash_of(const HotSpot& row) {
+  const std::hash<std::string_view> hash;
+  return core::mix_bits(hash(row.name) +
+                        core::mix_bits(hash(row.module) + core::mix_bits(hash(row.place))));
+}
 
-void add_titled(const std::string& title, std::uint64_t value, TitledRows& rows) {
-  HotSpot& row = rows.try_emplace(title, HotSpot{title, "", "", 0, 0}).first->second;
-  row.self += value;
-  row.total += value;
+bool is_same(const HotSpot& a, const HotSpot& b) {
+  return a.name == b.name && a.module == b.module && a.place == b.place;
+}
+
+// Rows with the same names become one, where the first of them is.
+void join_equal(std::vector<HotSpot>& rows) {
+  core::IndexTable known;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint32_t at = known.find_or_insert(
+        hash_of(rows[i]), static_cast<std::uint32_t>(kept),
+        [&](std::uint32_t other) { return is_same(rows[other], rows[i]); },
+        [&](std::uint32_t other) { return hash_of(rows[other]); });
+    if (at != kept) {
+      rows[at].self += rows[i].self;
+      rows[at].total += rows[i].total;
+    } else if (kept++ != i) {
+      rows[at] = std::move(rows[i]);
+    }
+  }
+  rows.resize(kept);
+}
+
+using TitledValues = std::unordered_map<std::string, std::uint64_t>;
+
+// Values become rows one by one: there may be a row for each of very many threads.
+void take_titled(TitledValues& values, std::vector<HotSpot>& rows) {
+  rows.reserve(rows.size() + values.size());
+  while (!values.empty()) {
+    auto titled = values.extract(values.begin());
+    rows.push_back({std::move(titled.key()), "", "", titled.mapped(), titled.mapped()});
+  }
 }
 
 }  // namespace
 
-void HotSpots::add(const HotSpots& other) {
+void HotSpots::add(HotSpots other) {
   const bool first = samples == 0;
   event = first || event == other.event ? other.event : event;
   unit = first ? other.unit : unit;
@@ -98,20 +135,13 @@ void HotSpots::add(const HotSpots& other) {
   samples += other.samples;
   rows_left_out += other.rows_left_out;
   value += other.value;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    known.emplace(std::tuple(rows[i].name, rows[i].module, rows[i].place), i);
+  if (rows.empty()) {
+    rows = std::move(other.rows);
+  } else {
+    rows.insert(rows.end(), std::move_iterator(other.rows.begin()),
+                std::move_iterator(other.rows.end()));
   }
-  for (const HotSpot& row : other.rows) {
-    const auto [at, fresh] =
-        known.try_emplace(std::tuple(row.name, row.module, row.place), rows.size());
-    if (fresh) {
-      rows.push_back(row);
-    } else {
-      rows[at->second].self += row.self;
-      rows[at->second].total += row.total;
-    }
-  }
+  join_equal(rows);
 }
 
 Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
@@ -121,7 +151,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   }
   HotSpots result;
   EntitySums sums;
-  TitledRows titled;
+  TitledValues titled;
   CallstackRows callstacks;
   Status counted;
   do {
@@ -135,7 +165,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
             return;
           }
           if (!by_frames(query.by)) {
-            add_titled(title_of(**counting, query.by, group), value, titled);
+            titled[title_of(**counting, query.by, group)] += value;
             return;
           }
           sums.begin_stack();
@@ -153,9 +183,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   (*counting)->describe(result);
   sums.list(result.rows,
             [&](std::uint32_t entity) { return spot_of((*counting)->entities().all()[entity]); });
-  for (auto& [title, row] : titled) {
-    result.rows.push_back(std::move(row));
-  }
+  take_titled(titled, result.rows);
   result.rows_left_out = callstacks.list(query.most_callstacks, result.rows);
   if (result.samples == 0 && result.idle.samples == 0) {
     return Error(kNothingSelected);

@@ -42,6 +42,7 @@ Status PlacedCallstacks::each(const std::function<void(const query::MappingConte
   query::GroupBy by;
   by.context = true;
   by.weight = false;
+  by.numbers_tracks = false;
   query::SampleGrouper grouper(*opened_->selection, by, kPlacedGroupsAtOnce);
   std::vector<StackId> ids;
   std::vector<std::uint32_t> contexts;

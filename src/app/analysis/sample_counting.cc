@@ -190,6 +190,8 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
   query::GroupBy keys = by;
   keys.weight = selection_->choice().any_weighted();
   keys.context |= !filter_.empty();
+  keys.stack |= !filter_.empty();
+  keys.numbers_tracks = false;
   keys.event = true;  // what samples count for is a matter of their event
   if (types_) {
     return each_group_of_samples(keys, row_by_type(keys), visit);

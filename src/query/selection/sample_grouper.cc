@@ -26,20 +26,24 @@ std::uint64_t hash_of(const GroupKey& key) {
 }  // namespace
 
 SampleGrouper::SampleGrouper(SampleSelection& selection, GroupBy by, std::size_t limit)
-    : selection_(selection), by_(by), limit_(std::max<std::size_t>(limit, 2)) {
-  if (selection.view().stack_count <= limit_) {
+    : selection_(selection),
+      by_(by),
+      limit_(std::max<std::size_t>(limit, 2)),
+      runs_(limit_ * kBytesPerGroup / 2) {
+  if (by.stack && selection.view().stack_count <= limit_) {
     latest_.resize(selection.view().stack_count);
   }
 }
 
 GroupKey SampleGrouper::key_of(const SelectedSample& sample) const {
-  return {by_.event ? selection_.choice().joined(sample.event) : 0, sample.stack,
-          by_.context ? sample.context : 0, by_.track ? sample.track : 0};
+  return {by_.event ? selection_.choice().joined(sample.event) : 0,
+          by_.stack ? sample.stack : kNoStack, by_.context ? sample.context : 0,
+          by_.track ? sample.track : 0};
 }
 
 GroupKey SampleGrouper::key_of(const SummedSample& sample) const {
-  return {by_.event ? sample.event : 0, sample.stack, by_.context ? sample.context : 0,
-          by_.track ? sample.track : 0};
+  return {by_.event ? sample.event : 0, by_.stack ? sample.stack : kNoStack,
+          by_.context ? sample.context : 0, by_.track ? sample.track : 0};
 }
 
 // The groups, not where they end.
@@ -67,14 +71,19 @@ std::optional<std::size_t> SampleGrouper::find(const SelectedSample& sample) {
   return group == core::IndexTable::kNone ? std::nullopt : std::optional<std::size_t>(group);
 }
 
-void SampleGrouper::throw_out_upper_half() {
-  const auto middle = groups_.begin() + static_cast<std::ptrdiff_t>(groups_.size() / 2);
-  std::nth_element(groups_.begin(), middle, groups_.end(),
-                   [](const Group& a, const Group& b) { return a.key < b.key; });
-  end_ = middle->key;
-  has_end_ = true;
-  groups_.erase(middle, groups_.end());
-  index_groups();
+void SampleGrouper::sort_groups() {
+  std::sort(groups_.begin(), groups_.end(),
+            [](const Group& a, const Group& b) { return a.key < b.key; });
+}
+
+void SampleGrouper::pack_groups() {
+  sort_groups();
+  if (const auto end = runs_.add(groups_)) {
+    end_ = *end;
+    has_end_ = true;
+  }
+  groups_.clear();
+  forget_numbers();
 }
 
 void SampleGrouper::add(const GroupKey& key, const SummedSample& sample) {
@@ -95,8 +104,8 @@ void SampleGrouper::add(const GroupKey& key, const SummedSample& sample) {
   Group& group = groups_[number];
   group.count = core::saturating_sum(group.count, sample.count);
   group.weight = core::saturating_sum(group.weight, sample.weight);
-  if (groups_.size() > limit_) {
-    throw_out_upper_half();
+  if (groups_.size() == limit_) {
+    pack_groups();
   }
 }
 
@@ -124,10 +133,15 @@ void SampleGrouper::prefetch(std::span<const SummedSample> block, std::size_t at
 Status SampleGrouper::collect(const GroupKey& from) {
   groups_.clear();
   forget_numbers();
+  runs_.clear();
   has_end_ = false;
   ++passes_;
   // In time order, so that contexts and tracks have the numbers that any other pass gives them.
-  const SummedFields fields{.weight = by_.weight, .stack = true, .by_time = true, .merged = true};
+  const SummedFields fields{.weight = by_.weight,
+                            .stack = by_.stack,
+                            .track = by_.track || by_.numbers_tracks,
+                            .by_time = true,
+                            .merged = true};
   return selection_.for_each_summed(fields, [&](std::span<const SummedSample> block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       prefetch(block, i);
@@ -140,6 +154,25 @@ Status SampleGrouper::collect(const GroupKey& from) {
   });
 }
 
+// What a pass has collected.
+Status SampleGrouper::hand_out(const std::function<Status(std::span<const Group>)>& visit) {
+  indexed_ = false;
+  if (runs_.empty()) {
+    sort_groups();
+    return visit(groups_);
+  }
+  if (!groups_.empty()) {
+    pack_groups();
+  }
+  while (runs_.take(limit_, groups_)) {
+    indexed_ = false;
+    if (const Status status = visit(groups_); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
 Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>)>& visit) {
   GroupKey from{0, 0, 0, 0};
   passes_ = 0;
@@ -147,10 +180,7 @@ Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>
     if (const Status status = collect(from); !status) {
       return status;
     }
-    std::sort(groups_.begin(), groups_.end(),
-              [](const Group& a, const Group& b) { return a.key < b.key; });
-    indexed_ = false;
-    if (const Status status = visit(groups_); !status) {
+    if (const Status status = hand_out(visit); !status) {
       return status;
     }
     from = end_;

@@ -28,6 +28,12 @@ std::uint64_t earliest_of(std::span<const StoredSample> samples) {
   return earliest;
 }
 
+std::uint64_t hash_of(const Track& track) {
+  const std::uint64_t ids = (std::uint64_t{track.pid} << 32) | track.tid;
+  const std::uint64_t rows = (std::uint64_t{track.process} << 32) | track.thread;
+  return core::mix_bits(ids + core::spread_bits(rows));
+}
+
 SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context,
                     std::uint32_t track) {
   return {sample.time_ns, sample.weight, count, sample.stack, context, sample.event, track};
@@ -128,13 +134,14 @@ bool SampleSelection::is_in_file(const StoredSample& sample) const {
 }
 
 std::uint32_t SampleSelection::number_of(const Track& track) {
-  const auto [number, fresh] =
-      track_numbers_.try_emplace(std::tuple(track.pid, track.tid, track.process, track.thread),
-                                 static_cast<std::uint32_t>(tracks_.size()));
-  if (fresh) {
+  const std::uint32_t number = track_numbers_.find_or_insert(
+      hash_of(track), static_cast<std::uint32_t>(tracks_.size()),
+      [&](std::uint32_t i) { return tracks_[i] == track; },
+      [this](std::uint32_t i) { return hash_of(tracks_[i]); });
+  if (number == tracks_.size()) {
     tracks_.push_back(track);
   }
-  return number->second;
+  return number;
 }
 
 std::uint32_t SampleSelection::number_of(const ContextKey& context) {
@@ -183,13 +190,7 @@ void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32
 
 const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
                                                               std::uint64_t time_ns) {
-  const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
-  RecentThread& recent = recent_[core::spread_bits(key) % kRecentThreads];
-  if (recent.state == nullptr || recent.key != key) {
-    recent.state = &states_[key];
-    recent.key = key;
-  }
-  ThreadState& state = *recent.state;
+  ThreadState& state = states_.of(pid, tid);
   if (time_ns < state.valid_from || time_ns >= state.valid_until) {
     refresh(state, pid, tid, time_ns);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,12 +9,13 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "capture/life_index.h"
+#include "core/index_table.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
+#include "query/selection/known_threads.h"
 #include "query/selection/module_filter.h"
 #include "stackpack/export.h"
 #include "symbols/symbol_index.h"
@@ -31,6 +31,8 @@ struct Track {
   std::uint32_t tid = kUnknownId;
   std::uint32_t process = kNoRow;  ///< row of the process table
   std::uint32_t thread = kNoRow;   ///< row of the thread table
+
+  friend bool operator==(const Track&, const Track&) = default;
 };
 
 /// A sample that passed the filters. It stands for `count` samples with `weight` in all: one, but
@@ -59,6 +61,7 @@ struct SummedSample {
 struct SummedFields {
   bool weight = true;   ///< false: 0
   bool stack = true;    ///< false: kNoStack
+  bool track = true;    ///< false: 0, and threads that are new get no numbers
   bool by_time = true;  ///< false: in an order of the file's own, which costs a little less
   /// Samples of a block of the file that differ in nothing but their times and weights may come as
   /// one, where and with the time of the first of them. Its count and weight are their sums.
@@ -88,7 +91,9 @@ struct TimeRange {
 ///
 /// Tracks and contexts are numbered densely in the order in which they first turn up; the numbers
 /// stay the same from pass to pass.
-/// Memory: tracks and contexts that occur, and some blocks of samples: one in for_each(); as
+/// Memory: 24 to 32 bytes for each track that occurs, contexts, what is known of 65,536 threads
+/// (for
+///         each of the threads that read, too), and some blocks of samples: one in for_each(); as
 ///         visit_samples_in_parts() in for_each_summed(), and up to 2.6 MB for each of the places.
 class SampleSelection {
  public:
@@ -259,19 +264,11 @@ class SampleSelection {
   bool numbers_ = false;
   std::vector<bool> wants_control_group_;  // by row; empty: any
   std::vector<Track> tracks_;
+  core::IndexTable track_numbers_;
   std::vector<MappingContext> contexts_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
-      track_numbers_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::uint32_t> context_numbers_;
-  std::unordered_map<std::uint64_t, ThreadState> states_;
+  KnownThreads<ThreadState> states_;
   std::uint64_t earliest_ns_ = 0;  // of the samples that are being read
-  // Threads that were seen lately, by their numbers: samples are many, and a look-up is slow.
-  struct RecentThread {
-    std::uint64_t key = 0;
-    ThreadState* state = nullptr;  // references into the map stay valid
-  };
-  static constexpr std::size_t kRecentThreads = 1024;
-  std::array<RecentThread, kRecentThreads> recent_{};
 };
 
 }  // namespace stackpack::query

@@ -64,6 +64,8 @@ class PartNumbers {
     return known.place;
   }
 
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
  private:
   struct Known {
     Row row;
@@ -109,8 +111,7 @@ class SampleSelection::PassOfThread {
   }
 
   Status make(const SampleColumns& samples, PartOfPass& part) {
-    part.clear();
-    ++block_;
+    begin(part);
     earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
     const bool merges = !samples.entry.empty();
     merges_block_ = merges && !has_bound_within(fields_.bounds, samples.entries.first_ns,
@@ -146,8 +147,7 @@ class SampleSelection::PassOfThread {
         has_bound_within(fields_.bounds, sums.first_ns, sums.last_ns)) {
       return false;
     }
-    part.clear();
-    ++block_;
+    begin(part);
     earliest_ns_ = sums.first_ns;
     if (sums.event >= selection_.view_.events.size()) {
       return kNotThere;
@@ -169,6 +169,18 @@ class SampleSelection::PassOfThread {
   }
 
  private:
+  // Numbers of tracks hold for a block. They go when there are many, or a capture of very many
+  // threads would take as much memory for each thread that reads it.
+  void begin(PartOfPass& part) {
+    part.clear();
+    ++block_;
+    if (tracks_.size() >= kMostNumbers || contexts_.size() >= kMostNumbers) {
+      states_.forget();
+      tracks_ = {};
+      contexts_ = {};
+    }
+  }
+
   // As ThreadState, with numbers of this thread.
   struct State {
     std::uint64_t valid_from = 1;
@@ -192,7 +204,7 @@ class SampleSelection::PassOfThread {
     const std::uint64_t time_ns = samples.time_ns[i];
     State& state = state_of(samples.pid[i], samples.tid[i], time_ns);
     // Of threads that are not wanted, too, as it is on one thread.
-    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
+    const std::uint32_t track = place_of_track(state, part);
     const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
     if (!state.wanted) {
       return {};
@@ -235,7 +247,7 @@ class SampleSelection::PassOfThread {
   }
 
   void add_sum(const EntrySum& row, std::uint32_t event, const State& state, PartOfPass& part) {
-    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
+    const std::uint32_t track = place_of_track(state, part);
     const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
     if (!state.wanted) {
       return;
@@ -326,32 +338,29 @@ class SampleSelection::PassOfThread {
                                          : static_cast<double>(count);
   }
 
+  std::uint32_t place_of_track(const State& state, PartOfPass& part) {
+    return fields_.track ? tracks_.place(state.track, block_, part.tracks) : 0;
+  }
+
   State& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns) {
-    const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
-    Recent& recent = recent_[core::spread_bits(key) % kRecentThreads];
-    if (recent.state == nullptr || recent.key != key) {
-      recent.state = &states_[key];
-      recent.key = key;
-    }
-    State& state = *recent.state;
+    State& state = states_.of(pid, tid);
     if (time_ns < state.valid_from || time_ns >= state.valid_until) {
       const ThreadFound found = selection_.find_thread(pid, tid, time_ns, earliest_ns_);
       state.valid_from = found.valid_from;
       state.valid_until = found.valid_until;
       const Track& track = found.track;
       const ContextKey& context = found.context;
-      state.track =
-          tracks_.number({track.pid, track.tid, track.process, track.thread}, found.track);
+      if (fields_.track) {
+        state.track =
+            tracks_.number({track.pid, track.tid, track.process, track.thread}, found.track);
+      }
       state.context = contexts_.number({context.pid, context.own, context.shared}, found.context);
       state.wanted = found.wanted;
     }
     return state;
   }
 
-  struct Recent {
-    std::uint64_t key = 0;
-    State* state = nullptr;  // references into the map stay valid
-  };
+  static constexpr std::size_t kMostNumbers = KnownThreads<State>::kMostThreads;
 
   const SampleSelection& selection_;
   const SummedFields& fields_;
@@ -359,8 +368,7 @@ class SampleSelection::PassOfThread {
   PartNumbers<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Track>
       tracks_;
   PartNumbers<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, ContextKey> contexts_;
-  std::unordered_map<std::uint64_t, State> states_;
-  std::array<Recent, kRecentThreads> recent_{};
+  KnownThreads<State> states_;
   std::uint64_t earliest_ns_ = 0;
   std::uint64_t block_ = 0;    // how many there were
   std::uint64_t last_ns_ = 0;  // of the block
@@ -392,7 +400,7 @@ Status SampleSelection::take_part(PartOfPass& part,
     return {};
   }
   for (SummedSample& row : part.rows) {
-    row.track = tracks[row.track];
+    row.track = tracks.empty() ? 0 : tracks[row.track];
     row.context = contexts[row.context];
   }
   range_.first_ns =
