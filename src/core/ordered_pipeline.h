@@ -59,6 +59,17 @@ class OrderedPipeline {
     return status_;
   }
 
+  /// Passes filling() on and retires nothing. False: it was not, as none would be left to fill.
+  bool submit_ahead() {
+    if (!status_ || submitted_ - retired_ + 1 >= items_) {
+      return false;
+    }
+    Slot& next = slot(submitted_);
+    next.number = submitted_++;
+    line_.submit(next);
+    return true;
+  }
+
   /// Waits for all items that were submitted, and retires them.
   Status drain() {
     while (status_ && submitted_ != retired_) {

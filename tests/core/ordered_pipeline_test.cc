@@ -71,6 +71,32 @@ TEST_CASE("ordered pipeline: what comes out is in the order of what went in") {
   }
 }
 
+TEST_CASE("ordered pipeline: items can be passed on ahead of any that is retired") {
+  for (const unsigned threads : {0U, 1U, 3U}) {
+    CAPTURE(threads);
+    std::vector<std::size_t> retired;
+    OrderedPipeline<Item> pipeline(
+        threads, 4,
+        [](unsigned, Item& item) -> Status {
+          item.out = item.in * 3;
+          return {};
+        },
+        [&retired](Item& item) {
+          retired.push_back(item.out);
+          return Status();
+        });
+    std::size_t ahead = 0;
+    for (pipeline.filling().in = 1; pipeline.submit_ahead(); pipeline.filling().in = ahead + 1) {
+      ++ahead;
+    }
+    CHECK(ahead == 3);
+    CHECK(retired.empty());
+    CHECK(pipeline.submit().has_value());
+    CHECK(pipeline.drain().has_value());
+    CHECK(retired == std::vector<std::size_t>{3, 6, 9, 12});
+  }
+}
+
 TEST_CASE("ordered pipeline: the first error wins, whichever thread is faster") {
   for (const unsigned threads : {0U, 1U, 2U, 5U}) {
     CAPTURE(threads);

@@ -198,7 +198,7 @@ struct Resolved {
   std::string tree;
 };
 
-Resolved resolve(const query::SampleSelection& selection, std::size_t stacks) {
+Resolved resolve(const query::SampleSelection& selection, std::size_t stacks, bool begins = false) {
   query::LocationTable locations(selection, {.style = FrameStyle::kModule, .by_text = true});
   query::StackTree tree;
   query::StackResolver resolver(selection, locations, tree, true);
@@ -208,6 +208,9 @@ Resolved resolve(const query::SampleSelection& selection, std::size_t stacks) {
   }
   requests.push_back({kNoStack, 0, query::StackTree::kRoot});
   Resolved resolved;
+  if (begins) {
+    resolver.begin(requests);
+  }
   REQUIRE(resolver.resolve(requests, resolved.nodes).has_value());
   for (std::uint32_t node = 1; node < tree.node_count(); ++node) {
     resolved.tree += std::to_string(tree.parent(node)) + ' ';
@@ -226,10 +229,13 @@ TEST_CASE("shared placing: threads make the tree that one thread makes") {
     const Resolved expected = resolve(*alone, capture.stacks.size());
     // Only the callstacks are asked for; that parts are set says that threads may.
     view.parts = [](const SampleScan&, const SamplePass&) { return Status{}; };
-    const Resolved shared = resolve(*alone, capture.stacks.size());
-    CHECK(shared.nodes == expected.nodes);
-    const bool same_tree = shared.tree == expected.tree;
-    CHECK(same_tree);
+    for (const bool begins : {false, true}) {
+      CAPTURE(begins);
+      const Resolved shared = resolve(*alone, capture.stacks.size(), begins);
+      CHECK(shared.nodes == expected.nodes);
+      const bool same_tree = shared.tree == expected.tree;
+      CHECK(same_tree);
+    }
     CHECK(expected.tree.find("[broken") != std::string::npos);
   }
 }
@@ -287,9 +293,15 @@ TEST_CASE("shared placing: an error of one page ends it") {
     requests.push_back({stack, 0, query::StackTree::kRoot});
   }
   std::vector<std::uint32_t> nodes;
-  const Status failed = resolver.resolve(requests, nodes);
-  REQUIRE(!failed);
-  CHECK(failed.error().code == ErrorCode::kCorrupt);
+  for (const bool begins : {false, true}) {
+    if (begins) {
+      resolver.begin(requests);
+    }
+    const Status failed = resolver.resolve(requests, nodes);
+    REQUIRE(!failed);
+    CHECK(failed.error().code == ErrorCode::kCorrupt);
+  }
+  resolver.begin(requests);  // which nobody goes on with
 }
 
 }  // namespace

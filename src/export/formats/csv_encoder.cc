@@ -94,8 +94,7 @@ class CsvEncoder {
     query::SampleGrouper grouper(job_.selection, {.context = true, .weight = false},
                                  job_.group_limit());
     const Status status = for_each_resolved(
-        grouper, resolver_, kResolvedBlock,
-        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+        grouper, resolver_, kResolvedBlock, {},
         [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           for (std::size_t i = 0; i < groups.size(); ++i) {
             if (groups[i].key.stack != kNoStack) {

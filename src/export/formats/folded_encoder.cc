@@ -9,6 +9,7 @@
 
 #include "core/saturating.h"
 #include "export/job/export_job.h"
+#include "query/naming/tree_path.h"
 
 namespace stackpack::exporting {
 
@@ -40,30 +41,41 @@ class FoldedEncoder {
                                  {.event = true,
                                   .context = job_.options.frames != FrameStyle::kAddress,
                                   .track = job_.options.folded.root != FoldedRoot::kNone,
-                                  .weight = job_.selection.choice().any_weighted()},
+                                  .weight = job_.selection.choice().any_weighted(),
+                                  .numbers_tracks = false},
                                  job_.group_limit());
+    std::function<Result<std::uint32_t>(const query::GroupKey&)> root_of_group;
+    if (job_.options.folded.root != FoldedRoot::kNone) {
+      root_of_group = [this](const query::GroupKey& key) { return root_of(key); };
+    }
     return for_each_resolved(
-        grouper, resolver_, kResolvedBlock,
-        [this](const query::GroupKey& key) { return root_of(key); },
+        grouper, resolver_, kResolvedBlock, root_of_group,
         [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           return add(groups, nodes);
         });
   }
 
   Status write_lines(ExportOutput& out) {
-    std::vector<std::uint32_t> path;
+    query::TreePath path(tree_);
     std::string line;
+    std::vector<std::size_t> ends;  // of the text of each node of the path, root first
     for (std::uint32_t node = 1; node < totals_.size() && out.status(); ++node) {
       if (totals_[node] == 0) {
         continue;
       }
-      tree_.path_to_root(node, path);
-      line.clear();
-      for (std::size_t i = path.size(); i-- > 0;) {
-        locations_.append_text(path[i], line);
-        line += i == 0 ? ' ' : kSeparator;
+      // Lines that follow one another begin alike: nodes are numbered down the tree.
+      const std::size_t shared = path.go_to(node);
+      ends.resize(shared);
+      line.resize(shared == 0 ? 0 : ends.back());
+      for (const std::uint32_t fresh : path.nodes().subspan(shared)) {
+        if (!ends.empty()) {
+          line += kSeparator;
+        }
+        locations_.append_text(tree_.location(fresh), line);
+        ends.push_back(line.size());
       }
       out.write(line);
+      out.put(' ');
       out.write(std::to_string(totals_[node]));
       out.put('\n');
       ++job_.report.stacks;
@@ -74,9 +86,6 @@ class FoldedEncoder {
  private:
   // The node of the process, or of the thread below it.
   Result<std::uint32_t> root_of(const query::GroupKey& key) {
-    if (job_.options.folded.root == FoldedRoot::kNone) {
-      return query::StackTree::kRoot;
-    }
     const auto known = roots_.find(key.track);
     if (known != roots_.end()) {
       return known->second;

@@ -58,8 +58,7 @@ class OtlpEncoder {
     }
     const Status status = for_each_resolved(
         grouper_, resolver_, grouper_.limit(),  // whole passes: find() speaks of them
-        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
-        [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
+        {}, [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           return write_block(groups, nodes);
         });
     if (!status) {

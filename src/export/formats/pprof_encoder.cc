@@ -9,12 +9,14 @@
 // imported profile has the latter alone, since its samples are sums. Labels: pid, tid, comm, event.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
 #include "core/saturating.h"
 #include "core/sort_rows.h"
 #include "core/string_table.h"
+#include "export/formats/packed_path.h"
 #include "export/formats/pprof_fields.h"
 #include "export/job/export_job.h"
 #include "query/naming/build_id_text.h"
@@ -63,8 +65,7 @@ class PprofEncoder {
     query::SampleGrouper grouper(job_.selection, {.event = true, .context = true, .track = true},
                                  job_.group_limit());
     const Status status = for_each_resolved(
-        grouper, resolver_, kResolvedBlock,
-        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+        grouper, resolver_, kResolvedBlock, {},
         [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           write_samples(groups, nodes);
           return out_.status();
@@ -88,6 +89,12 @@ class PprofEncoder {
     std::uint32_t node;
     std::uint32_t track;
     std::uint32_t group;
+  };
+  struct Labels {
+    bool any = false;
+    std::uint32_t track = 0;
+    std::uint32_t event = 0;
+    std::string bytes;
   };
 
   std::int64_t string(std::string_view text) { return strings_.intern(text); }
@@ -194,40 +201,47 @@ class PprofEncoder {
   }
 
   void write_sample(const Line& line, std::uint64_t count, std::uint64_t weight) {
-    {
-      protozero::pbf_writer sample(top_, pprof::profile::kSample);
-      tree_.path_to_root(line.node, path_);
-      for (std::uint32_t& location : path_) {
-        ++location;  // 0 is no id
-      }
-      sample.add_packed_uint64(pprof::sample::kLocationId, path_.begin(), path_.end());
-      values_.assign(column_count_, 0);
-      if (first_event_column_ != 0) {
-        values_[0] = clamp_signed(count);
-      }
-      if (column_of_event_[line.event] != kNoColumn) {
-        values_[column_of_event_[line.event]] = clamp_signed(weight);
-      }
-      sample.add_packed_int64(pprof::sample::kValue, values_.begin(), values_.end());
-      write_labels(sample, line);
+    sample_.clear();
+    protozero::pbf_writer sample(sample_);
+    if (const std::string_view ids = path_.of(line.node); !ids.empty()) {
+      sample.add_bytes(pprof::sample::kLocationId, ids.data(), ids.size());
     }
-    if (buffer_.size() >= kFlushBytes) {
-      flush();
+    values_.assign(column_count_, 0);
+    if (first_event_column_ != 0) {
+      values_[0] = clamp_signed(count);
     }
+    if (column_of_event_[line.event] != kNoColumn) {
+      values_[column_of_event_[line.event]] = clamp_signed(weight);
+    }
+    sample.add_packed_int64(pprof::sample::kValue, values_.begin(), values_.end());
+    sample_ += labels_of(line);
+    top_.add_message(pprof::profile::kSample, sample_);
+    flush_if_full();
   }
 
-  void write_labels(protozero::pbf_writer& sample, const Line& line) {
+  // Samples have the labels of their thread and event: fields of a message, ready to be appended.
+  const std::string& labels_of(const Line& line) {
+    Labels& known = labels_[(line.track + line.event) % labels_.size()];
+    if (!known.any || known.track != line.track || known.event != line.event) {
+      known = {true, line.track, line.event, make_labels(line)};
+    }
+    return known.bytes;
+  }
+
+  std::string make_labels(const Line& line) {
+    std::string bytes;
+    protozero::pbf_writer labels(bytes);
     const query::Track& track = job_.selection.tracks()[line.track];
     const auto number = [&](std::int64_t key, std::uint32_t value) {
       if (value != kUnknownId) {
-        protozero::pbf_writer label(sample, pprof::sample::kLabel);
+        protozero::pbf_writer label(labels, pprof::sample::kLabel);
         label.add_int64(pprof::label::kKey, key);
         label.add_int64(pprof::label::kNumber, value);
       }
     };
     const auto text = [&](std::int64_t key, std::string_view value) {
       if (!value.empty()) {
-        protozero::pbf_writer label(sample, pprof::sample::kLabel);
+        protozero::pbf_writer label(labels, pprof::sample::kLabel);
         label.add_int64(pprof::label::kKey, key);
         label.add_int64(pprof::label::kText, string(value));
       }
@@ -236,6 +250,7 @@ class PprofEncoder {
     number(key_tid_, track.tid);
     text(key_comm_, job_.selection.thread_name(track));
     text(key_event_, job_.selection.choice().name_of(line.event));
+    return bytes;
   }
 
   void write_locations() {
@@ -390,7 +405,9 @@ class PprofEncoder {
   bool shared_column_ = false;
   std::vector<ImageUse> image_use_;
   std::vector<Line> lines_;
-  std::vector<std::uint32_t> path_;
+  PackedPath path_{tree_};
+  std::array<Labels, 1024> labels_;  // the latest of each place
+  std::string sample_;
   std::vector<std::int64_t> values_;
   std::string buffer_;
   protozero::pbf_writer top_{buffer_};

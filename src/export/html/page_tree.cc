@@ -130,8 +130,7 @@ Status PageTree::read(const std::function<Status(query::StackResolver&)>& more) 
   query::SampleGrouper grouper(job_.selection, {.event = true, .context = true},
                                job_.group_limit());
   Status status = for_each_resolved(
-      grouper, resolver_, kResolvedBlock,
-      [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+      grouper, resolver_, kResolvedBlock, {},
       [&](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) -> Status {
         for (std::size_t i = 0; i < groups.size(); ++i) {
           const query::Group& group = groups[i];

@@ -69,7 +69,9 @@ class DistinctCounter {
 };
 
 /// Hands out the groups of `grouper` with the node at which each callstack ends, block by block.
-/// `root_of` gives the node below which a group's callstack goes. A block has up to `block_groups`.
+/// `root_of` gives the node below which a group's callstack goes; unset: the root of the tree, and
+/// threads read the callstacks of a block while the one before it is visited. A block has up to
+/// `block_groups`.
 inline constexpr std::size_t kResolvedBlock = std::size_t{1} << 16;
 Status for_each_resolved(
     query::SampleGrouper& grouper, query::StackResolver& resolver, std::size_t block_groups,

@@ -17,7 +17,8 @@ namespace stackpack::exporting {
 ///
 /// Errors: sticky, and seen some buffers late. An encoder writes on and asks status() now and then;
 ///         finish() returns the last.
-/// Memory: kBuffers of 64 KiB and what is written at once beyond that.
+/// Memory: kBuffers of 128 KiB, as many as are filled, and what is written at once beyond that. An
+///         encoder writes in bursts, and looks callstacks up between them: the buffers hold a burst.
 class ExportOutput {
  public:
   enum class Coding : std::uint8_t { kPlain, kGzip };
@@ -49,8 +50,8 @@ class ExportOutput {
   Status finish();
 
  private:
-  static constexpr std::size_t kFlushBytes = std::size_t{1} << 16;
-  static constexpr std::size_t kBuffers = 8;
+  static constexpr std::size_t kFlushBytes = std::size_t{1} << 17;
+  static constexpr std::size_t kBuffers = 64;
   class Writer;
   void flush();
 

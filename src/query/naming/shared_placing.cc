@@ -136,6 +136,32 @@ class SharedPlacing::Worker {
   std::size_t first_new_ = 0;  // of the part
 };
 
+// The parts of the callstacks that were asked for.
+struct SharedPlacing::Run {
+  Run(SharedPlacing& placing, std::span<const StackId> wanted)
+      : ids(wanted),
+        pipeline(
+            kPlacingThreads, kPlacingParts,
+            [&placing](unsigned worker, Part& part) {
+              part.worker = worker;
+              return placing.workers_[worker]->place(part);
+            },
+            [this](Part& part) { return take(part); }) {}
+
+  /// Fills the next part with callstacks. Result: how many; 0 when there are no more.
+  std::size_t fill() {
+    Part& part = pipeline.filling();
+    part.first_position = next;
+    part.ids = ids.subspan(next, std::min(kStacksOfPart, ids.size() - next));
+    return part.ids.size();
+  }
+
+  std::span<const StackId> ids;
+  std::size_t next = 0;
+  std::function<Status(Part&)> take;
+  core::OrderedPipeline<Part> pipeline;  // last: its threads use what is above
+};
+
 SharedPlacing::SharedPlacing(const SampleSelection& selection, bool folds_broken,
                              std::size_t most_frames) {
   for (unsigned i = 0; i < kPlacingThreads; ++i) {
@@ -164,34 +190,39 @@ Status SharedPlacing::take(Part& part, const Name& name, const Visit& visit) {
   return {};
 }
 
-Status SharedPlacing::each(std::span<const StackId> ids, std::uint32_t context, const Name& name,
-                           const Visit& visit,
-                           const std::function<Status(std::size_t, std::size_t)>& rest) {
+void SharedPlacing::begin(std::span<const StackId> ids, std::uint32_t context) {
+  run_.reset();
   for (const auto& worker : workers_) {
     worker->begin(context);
   }
-  core::OrderedPipeline<Part> pipeline(
-      kPlacingThreads, kPlacingParts,
-      [this](unsigned worker, Part& part) {
-        part.worker = worker;
-        return workers_[worker]->place(part);
-      },
-      [&](Part& part) -> Status {
-        const Status taken = take(part, name, visit);
-        const std::size_t done = part.stacks.size();
-        return taken && done != part.ids.size()
-                   ? rest(part.first_position + done, part.first_position + part.ids.size())
-                   : taken;
-      });
-  for (std::size_t begin = 0; begin < ids.size(); begin += kStacksOfPart) {
-    Part& part = pipeline.filling();
-    part.first_position = begin;
-    part.ids = ids.subspan(begin, std::min(kStacksOfPart, ids.size() - begin));
-    if (const Status status = pipeline.submit(); !status) {
+  run_ = std::make_unique<Run>(*this, ids);
+  for (std::size_t count = run_->fill(); count != 0 && run_->pipeline.submit_ahead();
+       count = run_->fill()) {
+    run_->next += count;
+  }
+}
+
+Status SharedPlacing::each(std::span<const StackId> ids, std::uint32_t context, const Name& name,
+                           const Visit& visit,
+                           const std::function<Status(std::size_t, std::size_t)>& rest) {
+  if (run_ == nullptr) {
+    begin(ids, context);
+  }
+  const std::unique_ptr<Run> run = std::move(run_);
+  run->take = [&](Part& part) -> Status {
+    const Status taken = take(part, name, visit);
+    const std::size_t done = part.stacks.size();
+    return taken && done != part.ids.size()
+               ? rest(part.first_position + done, part.first_position + part.ids.size())
+               : taken;
+  };
+  for (std::size_t count = run->fill(); count != 0; count = run->fill()) {
+    if (const Status status = run->pipeline.submit(); !status) {
       return status;
     }
+    run->next += count;
   }
-  return pipeline.drain();
+  return run->pipeline.drain();
 }
 
 }  // namespace stackpack::query

@@ -46,6 +46,10 @@ class SharedPlacing {
   SharedPlacing& operator=(const SharedPlacing&) = delete;
   ~SharedPlacing();
 
+  /// Threads begin with callstacks which the next each() is about. `ids` stay where they are until
+  /// it has returned.
+  void begin(std::span<const StackId> ids, std::uint32_t context);
+
   /// `ids`: ascending, each once; visited in this order. `rest`: callstacks that a part had no room
   /// for, by their positions: for the caller to read before the next one is visited.
   /// Errors: of reading callstacks, and those of `visit` and `rest`, which end it.
@@ -55,10 +59,12 @@ class SharedPlacing {
  private:
   class Worker;
   struct Part;
+  struct Run;
 
   Status take(Part& part, const Name& name, const Visit& visit);
 
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Run> run_;  // after begin(); last: its threads use what is above
 };
 
 }  // namespace stackpack::query

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace stackpack::query {
 
@@ -93,10 +94,8 @@ Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, st
   return leaf_first.empty() ? root : walk_.path().back().step;
 }
 
-Status StackResolver::resolve_run(std::span<const Request> requests,
-                                  std::span<const std::uint32_t> run,
-                                  std::vector<std::uint32_t>& nodes) {
-  walk_.clear();
+void StackResolver::list_ids(std::span<const Request> requests,
+                             std::span<const std::uint32_t> run) {
   ids_.clear();
   first_of_id_.clear();
   for (std::size_t i = 0; i < run.size(); ++i) {
@@ -107,15 +106,29 @@ Status StackResolver::resolve_run(std::span<const Request> requests,
     }
   }
   first_of_id_.push_back(run.size());
+}
+
+bool StackResolver::is_shared() const {
+  return selection_.view().parts && ids_.size() >= SharedPlacing::kManyStacks;
+}
+
+SharedPlacing& StackResolver::shared() {
+  return shared_ ? *shared_ : shared_.emplace(selection_, folds_broken_);
+}
+
+// `run` is listed.
+Status StackResolver::resolve_run(std::span<const Request> requests,
+                                  std::span<const std::uint32_t> run,
+                                  std::vector<std::uint32_t>& nodes) {
+  walk_.clear();
   const Resolved resolved = [&](std::size_t position, std::uint32_t node) {
     for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
       nodes[run[i]] = node;
     }
   };
   const Request& first = requests[run.front()];
-  return selection_.view().parts && ids_.size() >= SharedPlacing::kManyStacks
-             ? resolve_shared(first, resolved)
-             : resolve_ids(0, ids_.size(), first, resolved);
+  return is_shared() ? resolve_shared(first, resolved)
+                     : resolve_ids(0, ids_.size(), first, resolved);
 }
 
 Status StackResolver::resolve_ids(std::size_t begin, std::size_t end, const Request& first,
@@ -136,11 +149,8 @@ Status StackResolver::resolve_ids(std::size_t begin, std::size_t end, const Requ
 }
 
 Status StackResolver::resolve_shared(const Request& first, const Resolved& resolved) {
-  if (!shared_) {
-    shared_.emplace(selection_, folds_broken_);
-  }
   std::vector<std::uint32_t> path;  // nodes, root first
-  return shared_->each(
+  return shared().each(
       ids_, first.context,
       [&](const PlacedFrame& placed) { return location_of(first.context, placed); },
       [&](const DivergingStack& stack) -> Status {
@@ -162,35 +172,68 @@ Status StackResolver::resolve_shared(const Request& first, const Resolved& resol
       [&](std::size_t begin, std::size_t end) { return resolve_ids(begin, end, first, resolved); });
 }
 
+void StackResolver::put_in_order(std::span<const Request> requests) {
+  order_.resize(requests.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  const auto place = [&](std::uint32_t index) {
+    const Request& request = requests[index];
+    return std::tuple(request.context, request.root, request.stack);
+  };
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+}
+
+// Requests without a callstack have the highest id: they follow the run, or are all there is.
+StackResolver::Run StackResolver::run_from(std::size_t begin,
+                                           std::span<const Request> requests) const {
+  const Request& first = requests[order_[begin]];
+  Run run{begin, begin};
+  while (run.end < order_.size()) {
+    const Request& request = requests[order_[run.end]];
+    if (request.context != first.context || request.root != first.root ||
+        request.stack == kNoStack) {
+      break;
+    }
+    ++run.end;
+  }
+  return run;
+}
+
+void StackResolver::begin(std::span<const Request> requests) {
+  has_begun_ = false;
+  if (requests.size() < SharedPlacing::kManyStacks) {
+    return;
+  }
+  put_in_order(requests);
+  const Run run = run_from(0, requests);
+  list_ids(requests, std::span(order_).subspan(run.begin, run.end - run.begin));
+  has_begun_ = is_shared();
+  if (has_begun_) {
+    shared().begin(ids_, requests[order_.front()].context);
+  }
+}
+
 Status StackResolver::resolve(std::span<const Request> requests,
                               std::vector<std::uint32_t>& nodes) {
   nodes.assign(requests.size(), StackTree::kRoot);
-  std::vector<std::uint32_t> order(requests.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto run_of = [&](std::uint32_t index) {
-    return std::tuple(requests[index].context, requests[index].root);
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(run_of(a), requests[a].stack) < std::tuple(run_of(b), requests[b].stack);
-  });
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    std::size_t stacks_end = begin;
-    for (; end < order.size() && run_of(order[end]) == run_of(order[begin]); ++end) {
-      if (requests[order[end]].stack == kNoStack) {  // the highest id: at the end of the run
-        nodes[order[end]] = requests[order[end]].root;
-      } else {
-        stacks_end = end + 1;
-      }
+  if (!has_begun_) {
+    put_in_order(requests);
+  }
+  for (std::size_t at = 0; at < order_.size();) {
+    const Run run = run_from(at, requests);
+    if (run.begin == run.end) {
+      nodes[order_[at]] = requests[order_[at]].root;
+      ++at;
+      continue;
     }
-    if (stacks_end != begin) {
-      const Status status =
-          resolve_run(requests, std::span(order).subspan(begin, stacks_end - begin), nodes);
-      if (!status) {
-        return status;
-      }
+    const auto places = std::span(order_).subspan(run.begin, run.end - run.begin);
+    if (!std::exchange(has_begun_, false)) {
+      list_ids(requests, places);
     }
-    begin = end;
+    if (const Status status = resolve_run(requests, places, nodes); !status) {
+      return status;
+    }
+    at = run.end;
   }
   return {};
 }

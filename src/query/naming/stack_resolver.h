@@ -32,6 +32,10 @@ class StackResolver {
     std::uint32_t root = StackTree::kRoot;
   };
 
+  /// Threads begin with the requests that the next resolve() is about, where they are worth it.
+  /// No other call comes between.
+  void begin(std::span<const Request> requests);
+
   /// The node at which each callstack ends, into `nodes` (replaced); `root` itself for kNoStack.
   /// Cost: pages are loaded once per context among the requests. The frames which a callstack
   ///       shares with the one before it (of the same context and root) are not looked up again.
@@ -43,6 +47,16 @@ class StackResolver {
     std::uint32_t location = 0;
     PlacedFrame placed;
   };
+  // Requests of one context and root with a callstack, by their places in order_.
+  struct Run {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  void put_in_order(std::span<const Request> requests);
+  [[nodiscard]] Run run_from(std::size_t begin, std::span<const Request> requests) const;
+  void list_ids(std::span<const Request> requests, std::span<const std::uint32_t> run);
+  [[nodiscard]] bool is_shared() const;
+  SharedPlacing& shared();
   Status resolve_run(std::span<const Request> requests, std::span<const std::uint32_t> run,
                      std::vector<std::uint32_t>& nodes);
   /// The node of a callstack, by its position in ids_.
@@ -64,9 +78,11 @@ class StackResolver {
   std::vector<CachedFrame> cache_;
   PrefixWalk<std::uint32_t> walk_;  // node at each frame
   bool folds_broken_;
-  std::optional<SharedPlacing> shared_;   // once there are many callstacks
-  std::vector<StackId> ids_;              // ascending, each once
+  std::vector<std::uint32_t> order_;      // of requests: by context, root and callstack
+  bool has_begun_ = false;                // order_ and ids_ are those of begin()
+  std::vector<StackId> ids_;              // of a run: ascending, each once
   std::vector<std::size_t> first_of_id_;  // in the run, where the requests for each id begin
+  std::optional<SharedPlacing> shared_;   // once there are many callstacks; last: it uses ids_
 };
 
 }  // namespace stackpack::query
