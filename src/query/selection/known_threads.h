@@ -35,9 +35,6 @@ class KnownThreads {
     return *recent.state;
   }
 
-  /// Whether a thread that is new makes it forget the others.
-  [[nodiscard]] bool full() const { return states_.size() >= kMostThreads; }
-
   void forget() {
     states_.clear();
     recent_ = {};
