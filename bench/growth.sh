@@ -27,7 +27,7 @@ measure() {
   read -r wall user system peak <"$work/time"
   awk -v n="$1" -v b="$(grep -o '"input_bytes": *[0-9]*' "$work/report" | grep -o '[0-9]*$')" \
     -v w="$wall" -v u="$user" -v s="$system" -v p="$peak" -v o="$(stat -c %s "$work/out.spk")" \
-    'BEGIN { printf "%-8s %13d %9.2f %9.2f %10.1f %12d\n", n, b, w, u + s, p / 1024, o }'
+    'BEGIN { printf "%-8s %13.0f %9.2f %9.2f %10.1f %12.0f\n", n, b, w, u + s, p / 1024, o }'
 }
 
 printf '%-8s %13s %9s %9s %10s %12s\n' kind bytes wall_s cpu_s peak_MiB out_bytes

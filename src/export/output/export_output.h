@@ -17,8 +17,9 @@ namespace stackpack::exporting {
 ///
 /// Errors: sticky, and seen some buffers late. An encoder writes on and asks status() now and then;
 ///         finish() returns the last.
-/// Memory: kBuffers of 128 KiB, as many as are filled, and what is written at once beyond that. An
-///         encoder writes in bursts, and looks callstacks up between them: the buffers hold a burst.
+/// Memory: kBuffers of 128 KiB, as many as are filled, and what is written at once beyond that.
+///         Encoders write in bursts, and look callstacks up between them: there is room for a
+///         burst.
 class ExportOutput {
  public:
   enum class Coding : std::uint8_t { kPlain, kGzip };
