@@ -184,19 +184,19 @@ void StackResolver::put_in_order(std::span<const Request> requests) {
 }
 
 // Requests without a callstack have the highest id: they follow the run, or are all there is.
-StackResolver::Run StackResolver::run_from(std::size_t begin,
-                                           std::span<const Request> requests) const {
+std::span<const std::uint32_t> StackResolver::run_from(std::size_t begin,
+                                                       std::span<const Request> requests) const {
   const Request& first = requests[order_[begin]];
-  Run run{begin, begin};
-  while (run.end < order_.size()) {
-    const Request& request = requests[order_[run.end]];
+  std::size_t end = begin;
+  while (end < order_.size()) {
+    const Request& request = requests[order_[end]];
     if (request.context != first.context || request.root != first.root ||
         request.stack == kNoStack) {
       break;
     }
-    ++run.end;
+    ++end;
   }
-  return run;
+  return std::span(order_).subspan(begin, end - begin);
 }
 
 void StackResolver::begin(std::span<const Request> requests) {
@@ -205,8 +205,7 @@ void StackResolver::begin(std::span<const Request> requests) {
     return;
   }
   put_in_order(requests);
-  const Run run = run_from(0, requests);
-  list_ids(requests, std::span(order_).subspan(run.begin, run.end - run.begin));
+  list_ids(requests, run_from(0, requests));
   has_begun_ = is_shared();
   if (has_begun_) {
     shared().begin(ids_, requests[order_.front()].context);
@@ -220,20 +219,19 @@ Status StackResolver::resolve(std::span<const Request> requests,
     put_in_order(requests);
   }
   for (std::size_t at = 0; at < order_.size();) {
-    const Run run = run_from(at, requests);
-    if (run.begin == run.end) {
+    const auto run = run_from(at, requests);
+    if (run.empty()) {
       nodes[order_[at]] = requests[order_[at]].root;
       ++at;
       continue;
     }
-    const auto places = std::span(order_).subspan(run.begin, run.end - run.begin);
     if (!std::exchange(has_begun_, false)) {
-      list_ids(requests, places);
+      list_ids(requests, run);
     }
-    if (const Status status = resolve_run(requests, places, nodes); !status) {
+    if (const Status status = resolve_run(requests, run, nodes); !status) {
       return status;
     }
-    at = run.end;
+    at += run.size();
   }
   return {};
 }

@@ -47,13 +47,10 @@ class StackResolver {
     std::uint32_t location = 0;
     PlacedFrame placed;
   };
-  // Requests of one context and root with a callstack, by their places in order_.
-  struct Run {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
   void put_in_order(std::span<const Request> requests);
-  [[nodiscard]] Run run_from(std::size_t begin, std::span<const Request> requests) const;
+  // Requests from a place in order_ on that have one context and root, and a callstack.
+  [[nodiscard]] std::span<const std::uint32_t> run_from(std::size_t begin,
+                                                        std::span<const Request> requests) const;
   void list_ids(std::span<const Request> requests, std::span<const std::uint32_t> run);
   [[nodiscard]] bool is_shared() const;
   SharedPlacing& shared();

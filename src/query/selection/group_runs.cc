@@ -158,8 +158,6 @@ class GroupRuns::Merge {
 
 GroupRuns::GroupRuns(std::size_t limit_bytes) : limit_bytes_(std::max(limit_bytes, kLeastBytes)) {}
 GroupRuns::~GroupRuns() = default;
-GroupRuns::GroupRuns(GroupRuns&&) noexcept = default;
-GroupRuns& GroupRuns::operator=(GroupRuns&&) noexcept = default;
 
 void GroupRuns::append(Run& run, std::span<const Group> groups) {
   const std::size_t at_once = std::clamp<std::size_t>(

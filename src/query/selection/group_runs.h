@@ -19,9 +19,9 @@ class GroupRuns {
  public:
   /// `limit_bytes`: what is kept at once, at least kLeastBytes.
   explicit GroupRuns(std::size_t limit_bytes);
+  GroupRuns(const GroupRuns&) = delete;
+  GroupRuns& operator=(const GroupRuns&) = delete;
   ~GroupRuns();
-  GroupRuns(GroupRuns&&) noexcept;
-  GroupRuns& operator=(GroupRuns&&) noexcept;
 
   /// Adds groups, ascending by key and each key once. Where that is too much, the runs become one;
   /// where that is too much still, its upper part is thrown out. Result: the lowest key that was.
