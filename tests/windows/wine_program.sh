@@ -12,4 +12,10 @@ if ! wineserver -k0; then
   taskset -c "$processor" wineserver -p60 </dev/null >/dev/null 2>&1
   taskset -c "$processor" wine wineboot </dev/null >/dev/null 2>&1
 fi
-exec taskset -c "$processor" wine "$@"
+# A Windows process has a page of the system's at 2 GiB. Where Linux puts the heap of wine's loader at random, the heap
+# takes that place once in some thousand starts, and wine ends with 1 and says nothing.
+fixed=()
+if setarch -R true 2>/dev/null; then
+  fixed=(setarch -R)
+fi
+exec taskset -c "$processor" "${fixed[@]}" wine "$@"
