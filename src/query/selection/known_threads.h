@@ -22,17 +22,19 @@ class KnownThreads {
   State& of(std::uint32_t pid, std::uint32_t tid) {
     const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
     Recent& recent = recent_[core::spread_bits(key) % kRecentThreads];
-    if (recent.state == nullptr || recent.key != key) {
-      auto known = states_.find(key);
-      if (known == states_.end()) {
-        if (states_.size() == kMostThreads) {
-          forget();
-        }
-        known = states_.try_emplace(key).first;
-      }
-      recent = {key, &known->second};
+    if (recent.state != nullptr && recent.key == key) {
+      return *recent.state;
     }
-    return *recent.state;
+    auto known = states_.find(key);
+    if (known == states_.end()) {
+      if (states_.size() == kMostThreads) {
+        forget();
+      }
+      known = states_.try_emplace(key).first;
+    }
+    State& state = known->second;
+    recent = {key, &state};
+    return state;
   }
 
   void forget() {
