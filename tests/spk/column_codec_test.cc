@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/layout.h"
 #include "support/random_stacks.h"
 
@@ -48,7 +48,7 @@ TEST_SUITE("spk column codec") {
         Values values(count);
         for (std::uint64_t& value : values) {
           value = random.next() &
-                  low_bits(width == 0 ? 0 : static_cast<unsigned>(random.below(width)) + 1);
+                  core::low_bits(width == 0 ? 0 : static_cast<unsigned>(random.below(width)) + 1);
         }
         BlockContent planes;
         write_column(values, planes);
@@ -75,7 +75,7 @@ TEST_SUITE("spk column codec") {
     test::Random random(4);
     Values values;
     for (int i = 0; i < 20'000; ++i) {
-      values.push_back(random.next() & low_bits(static_cast<unsigned>(random.below(18))));
+      values.push_back(random.next() & core::low_bits(static_cast<unsigned>(random.below(18))));
     }
     BlockContent content;
     write_numbers(values, content);
@@ -125,31 +125,31 @@ TEST_SUITE("spk column codec") {
   TEST_CASE("bits: fields of every width at every position") {
     test::Random random(5);
     for (unsigned width = 0; width <= 64; ++width) {
-      Values words(words_for_bits(40 * std::size_t{width} + 7));
+      Values words(core::words_for_bits(40 * std::size_t{width} + 7));
       Values fields;
-      BitAppender appender{std::span(words)};
+      core::BitAppender appender{std::span(words)};
       for (std::size_t i = 0; i < 40; ++i) {
-        fields.push_back(random.next() & low_bits(width));
-        if (width <= kShortBits) {
+        fields.push_back(random.next() & core::low_bits(width));
+        if (width <= core::kShortBits) {
           appender.append(fields.back(), width);
         } else {
-          write_bits(words, i * width, width, fields.back());
+          core::write_bits(words, i * width, width, fields.back());
         }
       }
-      if (width <= kShortBits) {
+      if (width <= core::kShortBits) {
         appender.finish();
       }
       for (std::size_t i = 0; i < 40; ++i) {
-        CHECK(read_bits(words, i * width, width) == fields[i]);
-        if (width <= kShortBits) {
-          CHECK(read_short_bits(std::as_bytes(std::span(words)), i * width, low_bits(width)) ==
-                fields[i]);
+        CHECK(core::read_bits(words, i * width, width) == fields[i]);
+        if (width <= core::kShortBits) {
+          CHECK(core::read_short_bits(std::as_bytes(std::span(words)), i * width,
+                                      core::low_bits(width)) == fields[i]);
         }
       }
     }
-    CHECK(count_bits(0xF0F0'0000'0000'0001) == 9);
+    CHECK(core::count_bits(0xF0F0'0000'0000'0001) == 9);
     for (unsigned rank = 0; rank < 64; ++rank) {
-      CHECK(select_bit(~std::uint64_t{0}, rank) == rank);
+      CHECK(core::select_bit(~std::uint64_t{0}, rank) == rank);
     }
   }
 }

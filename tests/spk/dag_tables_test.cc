@@ -26,8 +26,8 @@ std::vector<Frame> random_frames(test::Random& random, std::size_t count, unsign
   std::vector<Frame> frames;
   while (frames.size() < count) {
     for (std::size_t i = frames.size(); i < count; ++i) {
-      frames.push_back(
-          {static_cast<FrameMode>(random.below(kFrameModeCount)), random.next() & low_bits(width)});
+      frames.push_back({static_cast<FrameMode>(random.below(kFrameModeCount)),
+                        random.next() & core::low_bits(width)});
     }
     std::sort(frames.begin(), frames.end());
     frames.erase(std::unique(frames.begin(), frames.end()), frames.end());

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/layout.h"
 #include "spk/format/stored_column.h"
 
@@ -97,7 +97,7 @@ Bucket bucket_of(std::uint64_t value, unsigned kept) {
     return {value, 0};
   }
   const unsigned low = width - kept - 1;
-  return {(std::uint64_t{width - kept} << kept) + ((value >> low) & low_bits(kept)), low};
+  return {(std::uint64_t{width - kept} << kept) + ((value >> low) & core::low_bits(kept)), low};
 }
 
 // How many values fall into each bucket of the finest kind that is tried; the buckets of the others
@@ -110,14 +110,14 @@ std::uint64_t least_value_of(std::size_t symbol) {
   if (symbol < std::size_t{2} << kFinest) {
     return symbol;
   }
-  const std::uint64_t leading = (symbol & low_bits(kFinest)) | std::uint64_t{1} << kFinest;
+  const std::uint64_t leading = (symbol & core::low_bits(kFinest)) | std::uint64_t{1} << kFinest;
   return leading << ((symbol >> kFinest) - 1);
 }
 
 // ~0 when the symbol of a value of `width` bits would not fit a byte.
 std::uint64_t estimate_buckets(const BucketCounts& finest, std::uint64_t total, unsigned kept,
                                unsigned width) {
-  if (bucket_of(low_bits(width), kept).symbol > 0xFF) {
+  if (bucket_of(core::low_bits(width), kept).symbol > 0xFF) {
     return ~std::uint64_t{0};
   }
   std::array<std::uint32_t, 256> counts{};
@@ -147,11 +147,11 @@ void write_buckets(std::span<const std::uint64_t> values, unsigned kept, BlockCo
   }
   out.write_bytes(symbols);
   content.cut();
-  std::vector<std::uint64_t> words(words_for_bits(static_cast<std::size_t>(total_bits)));
-  BitAppender bits(words);
+  std::vector<std::uint64_t> words(core::words_for_bits(static_cast<std::size_t>(total_bits)));
+  core::BitAppender bits(words);
   for (const std::uint64_t value : values) {
     const unsigned width = bucket_of(value, kept).low_bits;
-    bits.append(value & low_bits(width), width);
+    bits.append(value & core::low_bits(width), width);
   }
   bits.finish();
   out.write_bytes(

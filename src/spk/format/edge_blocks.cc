@@ -1,7 +1,7 @@
 #include "spk/format/edge_blocks.h"
 
 #include "bytes/byte_writer.h"
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/layout.h"
 
 namespace stackpack::spk {
@@ -15,7 +15,7 @@ void EdgeBlockEncoder::add_part() {
       others_.push_back(part_[i].child - part_[i - 1].child - 1);
     }
     if (part_.size() > 1) {
-      classes_.push_back(bit_width_of(part_[i].first_count));
+      classes_.push_back(core::bit_width_of(part_[i].first_count));
     }
   }
   part_.clear();

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/layout.h"
 
 namespace stackpack::spk {
@@ -134,7 +134,7 @@ template <typename Number>
 void StoredColumn::unpack_buckets(Number* values) const {
   const SymbolTable table = symbol_table(kept_);
   // With room after the last bit for whole words.
-  std::vector<std::uint64_t> words(words_for_bits(8 * low_bits_.size()));
+  std::vector<std::uint64_t> words(core::words_for_bits(8 * low_bits_.size()));
   if (!low_bits_.empty()) {
     std::memcpy(words.data(), low_bits_.data(), low_bits_.size());
   }
@@ -145,11 +145,11 @@ void StoredColumn::unpack_buckets(Number* values) const {
     const auto symbol = std::to_integer<std::size_t>(symbols[i]);
     const auto low = static_cast<unsigned>(table.low[symbol]);
     std::uint64_t word = 0;
-    if (low <= kShortBits) {
+    if (low <= core::kShortBits) {
       std::memcpy(&word, bytes + bit / 8, sizeof word);
-      word = (word >> (bit % 8)) & low_bits(low);
+      word = (word >> (bit % 8)) & core::low_bits(low);
     } else {
-      word = read_bits(words, bit, low);
+      word = core::read_bits(words, bit, low);
     }
     values[i] = static_cast<Number>(table.least[symbol] | word);
     bit += low;

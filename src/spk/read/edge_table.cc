@@ -8,8 +8,8 @@ namespace stackpack::spk {
 namespace {
 
 std::vector<std::uint64_t> packed_values(const std::vector<std::uint32_t>& values, unsigned width) {
-  std::vector<std::uint64_t> words(words_for_bits(values.size() * width));
-  BitAppender out(words);
+  std::vector<std::uint64_t> words(core::words_for_bits(values.size() * width));
+  core::BitAppender out(words);
   for (const std::uint32_t value : values) {
     out.append(value, width);
   }
@@ -73,7 +73,7 @@ Result<EdgeTable> EdgeTableBuilder::finish() {
   }
   EdgeTable table;
   table.row_count_ = frame_count_ + 1;
-  table.child_bits_ = bit_width_of(frame_count_);
+  table.child_bits_ = core::bit_width_of(frame_count_);
   sort_rows();
   number_frames(table);
   put_tops(table);
@@ -157,11 +157,11 @@ void EdgeTableBuilder::put_several(EdgeTable& table) const {
     end = root ? end : children.size();
   }
   starts.push_back(static_cast<std::uint32_t>(end));
-  table.start_bits_ = bit_width_of(children.size());
+  table.start_bits_ = core::bit_width_of(children.size());
   table.starts_ = packed_values(starts, table.start_bits_);
   table.children_ = packed_values(children, table.child_bits_);
   table.long_children_ = long_positions.size();
-  table.long_bits_ = longest == 0 ? 0 : bit_width_of(longest - 1);
+  table.long_bits_ = longest == 0 ? 0 : core::bit_width_of(longest - 1);
   table.long_positions_ = packed_values(long_positions, table.long_bits_);
   table.positions_ = packed_values(positions, EdgeTable::kPositionBits);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bytes/byte_cursor.h"
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/edge_blocks.h"
 #include "stackpack/result.h"
 
@@ -26,7 +26,9 @@ class EdgeTable {
   [[nodiscard]] std::uint32_t row_count() const { return row_count_; }
   [[nodiscard]] std::uint32_t root() const { return row_count_ - 1; }
   /// Bits of the number of a frame that has children.
-  [[nodiscard]] unsigned inner_bits() const { return bit_width_of(std::max(parents_, 1U) - 1); }
+  [[nodiscard]] unsigned inner_bits() const {
+    return core::bit_width_of(std::max(parents_, 1U) - 1);
+  }
 
   [[nodiscard]] EdgeRow operator[](std::uint32_t row) const {
     if (row >= parents_) {
@@ -36,16 +38,16 @@ class EdgeTable {
     if (row >= several_) {
       return {0, 1, top};
     }
-    const FieldArray starts(starts_, start_bits_);
+    const core::FieldArray starts(starts_, start_bits_);
     const std::uint64_t first = starts[row];
     return {first, static_cast<std::uint32_t>(starts[row + 1] - first), top};
   }
   /// Per frame with children its child of rank 0.
-  [[nodiscard]] FieldArray tops() const { return {tops_, child_bits_}; }
+  [[nodiscard]] core::FieldArray tops() const { return {tops_, child_bits_}; }
 
   /// The child at a position < row.size.
   [[nodiscard]] std::uint32_t child(const EdgeRow& row, std::uint32_t position) const {
-    const std::uint64_t listed = FieldArray(children_, child_bits_)[row.first + position];
+    const std::uint64_t listed = core::FieldArray(children_, child_bits_)[row.first + position];
     return row.size == 1 ? row.top : static_cast<std::uint32_t>(listed);
   }
   /// The position of the child of a rank < row.size.
@@ -55,8 +57,8 @@ class EdgeTable {
     }
     const std::uint64_t at = row.first + rank;
     return static_cast<std::uint32_t>(
-        row.size > kShortRow ? FieldArray(long_positions_, long_bits_)[at]
-                             : FieldArray(positions_, kPositionBits)[at - long_children_]);
+        row.size > kShortRow ? core::FieldArray(long_positions_, long_bits_)[at]
+                             : core::FieldArray(positions_, kPositionBits)[at - long_children_]);
   }
 
   [[nodiscard]] std::uint64_t memory_bytes() const;

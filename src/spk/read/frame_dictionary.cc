@@ -33,10 +33,11 @@ void FrameDictionary::close_group() {
     high = std::max(high, frame.address);
     one_mode = one_mode && frame.mode == open_.front().mode;
   }
-  const unsigned width = one_mode ? (bit_width_of(high - low) + 7) / 8 : 1 + sizeof high;
+  const unsigned width = one_mode ? (core::bit_width_of(high - low) + 7) / 8 : 1 + sizeof high;
   Group group{};
   group.base = low;
-  constexpr std::uint64_t kPlaceMask = low_bits(48);  // a constant: compilers see that it fits
+  constexpr std::uint64_t kPlaceMask =
+      core::low_bits(48);  // a constant: compilers see that it fits
   group.place = distances_.size() & kPlaceMask;
   group.width = width & 0xFFU;
   group.mode = one_mode ? static_cast<std::uint8_t>(open_.front().mode) : kPlain;

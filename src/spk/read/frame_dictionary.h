@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/frame_blocks.h"
 #include "stackpack/model.h"
 
@@ -42,9 +42,15 @@ class FrameDictionary {
  private:
   static constexpr std::uint32_t kGroupFrames = 32;
   static constexpr std::uint8_t kPlain = 0xFF;
-  static constexpr std::array<std::uint64_t, 9> kWidthMask{
-      0,           0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, low_bits(40), low_bits(48), low_bits(56),
-      low_bits(64)};
+  static constexpr std::array<std::uint64_t, 9> kWidthMask{0,
+                                                           0xFF,
+                                                           0xFFFF,
+                                                           0xFFFFFF,
+                                                           0xFFFFFFFF,
+                                                           core::low_bits(40),
+                                                           core::low_bits(48),
+                                                           core::low_bits(56),
+                                                           core::low_bits(64)};
   struct Group {
     std::uint64_t base = 0;    // lowest address
     std::uint64_t place : 48;  // of the first distance, in bytes

@@ -35,7 +35,7 @@ ResidentPage PagePacker::pack(std::span<const Node> nodes, std::span<const std::
   shape_.nodes = static_cast<std::uint32_t>(nodes.size());
   shape_.spine = static_cast<std::uint32_t>(spine.size());
   shape_.exceptions = static_cast<std::uint32_t>(exceptions.size());
-  shape_.frame_bits = bit_width_of(dictionary.size());
+  shape_.frame_bits = core::bit_width_of(dictionary.size());
   shape_.inner_bits = edges.inner_bits();
   resolve_outer(dictionary);
   make_rows();
@@ -145,10 +145,10 @@ void PagePacker::measure_nodes() {
     rows_[i * ResidentPage::kWordsPerRow + 2] =
         shape_.indexed | std::uint64_t{shape_.coded} << 16 | std::uint64_t{shape_.parents} << 32;
     const std::uint64_t coded = bits.named() & bits.leaves() & inside;
-    shape_.indexed += count_bits(bits.named() & ~bits.leaves() & inside);
-    shape_.coded += count_bits(coded);
-    shape_.parents += count_bits(bits.with_parent());
-    shape_.stacks += count_bits(bits.leaves() & inside);
+    shape_.indexed += core::count_bits(bits.named() & ~bits.leaves() & inside);
+    shape_.coded += core::count_bits(coded);
+    shape_.parents += core::count_bits(bits.with_parent());
+    shape_.stacks += core::count_bits(bits.leaves() & inside);
     for_each_bit(coded, [&](std::uint32_t bit) {
       shape_.far_codes += nodes_[64 * i + bit].position >= ResidentPage::kFarCode ? 1U : 0U;
     });
@@ -157,7 +157,7 @@ void PagePacker::measure_nodes() {
       highest_parent = std::max(highest_parent, place_of_parent(node));
     });
   }
-  shape_.parent_bits = bit_width_of(highest_parent);
+  shape_.parent_bits = core::bit_width_of(highest_parent);
 }
 
 void PagePacker::put_exceptions(ResidentPage& page,
@@ -171,8 +171,8 @@ void PagePacker::put_exceptions(ResidentPage& page,
 
 void PagePacker::put_names(ResidentPage& page) const {
   const std::span<std::uint64_t> words(page.words_);
-  BitAppender indexed(words.subspan(page.places_.frames));
-  BitAppender far_frames(words.subspan(page.places_.far_frames));
+  core::BitAppender indexed(words.subspan(page.places_.frames));
+  core::BitAppender far_frames(words.subspan(page.places_.far_frames));
   std::size_t coded = 0;
   std::size_t far_codes = 0;
   for (std::size_t i = 0; i < row_count(); ++i) {
@@ -195,7 +195,7 @@ void PagePacker::put_names(ResidentPage& page) const {
 }
 
 void PagePacker::put_parents(ResidentPage& page) const {
-  BitAppender parents(std::span(page.words_).subspan(page.places_.parents));
+  core::BitAppender parents(std::span(page.words_).subspan(page.places_.parents));
   for (std::size_t i = 0; i < row_count(); ++i) {
     for_each_bit(row(i).with_parent(), [&](std::uint32_t bit) {
       parents.append(place_of_parent(static_cast<std::uint32_t>(64 * i + bit)), shape_.parent_bits);
@@ -219,12 +219,12 @@ void PagePacker::put_paths(ResidentPage& page) const {
       store(words.subspan(page.places_.outer_modes), i, outer_[i].mode);
     }
   }
-  BitAppender spine(words.subspan(page.places_.spine));
+  core::BitAppender spine(words.subspan(page.places_.spine));
   for (const std::uint32_t frame : spine_) {
     spine.append(frame, shape_.inner_bits);
   }
   spine.finish();
-  BitAppender own(words.subspan(page.places_.block_frames));
+  core::BitAppender own(words.subspan(page.places_.block_frames));
   for (const std::uint32_t frame : block_frames_) {
     own.append(frame, shape_.inner_bits);
   }
@@ -242,7 +242,7 @@ void PagePacker::put_rows(ResidentPage& page) const {
       break;
     }
     const std::uint32_t before = stacks;
-    stacks += count_bits(page.end_word(i));
+    stacks += core::count_bits(page.end_word(i));
     std::uint32_t hint = (before + ResidentPage::kStacksPerHint - 1) / ResidentPage::kStacksPerHint;
     for (; hint * ResidentPage::kStacksPerHint < stacks; ++hint) {
       store(words.subspan(page.places_.hints), hint, static_cast<std::uint8_t>(i));

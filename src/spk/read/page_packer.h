@@ -38,7 +38,7 @@ class PagePacker {
   // Bit per node that there is; only the last full row has others.
   [[nodiscard]] std::uint64_t inside_of(std::size_t row) const {
     const std::size_t left = nodes_.size() - 64 * row;
-    return left >= 64 ? ~std::uint64_t{0} : low_bits(static_cast<unsigned>(left));
+    return left >= 64 ? ~std::uint64_t{0} : core::low_bits(static_cast<unsigned>(left));
   }
   [[nodiscard]] ResidentPage::Row row(std::size_t number) const {
     return ResidentPage::Row(&rows_[number * ResidentPage::kWordsPerRow]);

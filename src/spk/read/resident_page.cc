@@ -25,8 +25,8 @@ ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
     return static_cast<std::uint32_t>(begin);
   };
   const auto fields = [&](std::size_t count, unsigned width) {
-    // Without the word that words_for_bits() has to spare; there is one after all of them.
-    return place(words_for_bits(count * width) - 1);
+    // Without the word that core::words_for_bits() has to spare; there is one after all of them.
+    return place(core::words_for_bits(count * width) - 1);
   };
   Places places{};
   places.hints = place(words_for_bytes(hints));
@@ -49,7 +49,7 @@ ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
 std::uint64_t ResidentPage::end_word(std::size_t number) const {
   std::uint64_t ends = row(number).leaves();
   if (number + 1 == row_count() && shape_.nodes % 64 != 0) {
-    ends &= low_bits(shape_.nodes % 64);
+    ends &= core::low_bits(shape_.nodes % 64);
   }
   if (((exception_rows_ >> number) & 1) == 0) {
     return ends;
@@ -72,7 +72,7 @@ std::uint32_t ResidentPage::node_of_stack(std::uint32_t stack) const {
     ++number;
   }
   return static_cast<std::uint32_t>(64 * number) +
-         select_bit(end_word(number), stack - row(number).stacks());
+         core::select_bit(end_word(number), stack - row(number).stacks());
 }
 
 ResidentPage::BlockPath ResidentPage::path_of(std::uint32_t block) const {
@@ -80,9 +80,9 @@ ResidentPage::BlockPath ResidentPage::path_of(std::uint32_t block) const {
     return {0, shape_.spine, 0, false};
   }
   const auto packed = load<std::uint32_t>(places_.paths, block);
-  const auto begin = static_cast<std::uint32_t>(packed & low_bits(kBeginBits));
+  const auto begin = static_cast<std::uint32_t>(packed & core::low_bits(kBeginBits));
   const auto end = static_cast<std::uint32_t>(load<std::uint32_t>(places_.paths, block + 1) &
-                                              low_bits(kBeginBits));
+                                              core::low_bits(kBeginBits));
   return {begin, end - begin, packed >> (kBeginBits + 1), ((packed >> kBeginBits) & 1) != 0};
 }
 
@@ -120,7 +120,8 @@ std::uint32_t ResidentPage::above(std::uint32_t node) const {
   if (((bits.continues() >> (node % 64)) & 1) != 0) {
     return local - 1;
   }
-  const std::size_t rank = bits.parents() + count_bits(bits.with_parent() & low_bits(node % 64));
+  const std::size_t rank =
+      bits.parents() + core::count_bits(bits.with_parent() & core::low_bits(node % 64));
   return static_cast<std::uint32_t>(fields_from(places_.parents, shape_.parent_bits)[rank]);
 }
 
@@ -129,7 +130,7 @@ std::uint32_t ResidentPage::coded_frame(std::uint32_t node, std::uint32_t parent
                                         const EdgeTable& edges) const {
   const Row bits = row(node / 64);
   const std::uint64_t coded = bits.named() & bits.leaves();
-  const std::size_t rank = bits.coded() + count_bits(coded & low_bits(node % 64));
+  const std::size_t rank = bits.coded() + core::count_bits(coded & core::low_bits(node % 64));
   const std::uint32_t code = load<std::uint8_t>(places_.codes, rank);
   if (code != kFarCode) {
     return edges.child(edges[parent_frame], code);
@@ -145,8 +146,8 @@ std::uint32_t ResidentPage::coded_frame(std::uint32_t node, std::uint32_t parent
 }
 
 void ResidentPage::walk(std::uint32_t stack, const EdgeTable& edges, Walk& walk) const {
-  const FieldArray tops = edges.tops();
-  const FieldArray indexed = frames_from(places_.frames);
+  const core::FieldArray tops = edges.tops();
+  const core::FieldArray indexed = frames_from(places_.frames);
   const std::uint32_t end = node_of_stack(stack);
   const std::uint32_t begin = end - end % kBlockNodes;
   const Row last = row(end / 64);
@@ -163,7 +164,8 @@ void ResidentPage::walk(std::uint32_t stack, const EdgeTable& edges, Walk& walk)
     const std::uint64_t named = bits.named() << (63 - node % 64);
     const auto steps = static_cast<std::uint32_t>(std::countl_zero(named));
     const std::uint64_t by_index = (bits.named() & ~bits.leaves()) << (63 - node % 64);
-    auto frame = static_cast<std::uint32_t>(indexed[bits.indexed() + count_bits(by_index) - 1]);
+    auto frame =
+        static_cast<std::uint32_t>(indexed[bits.indexed() + core::count_bits(by_index) - 1]);
     std::uint32_t* at = walk.frames.data() + count + steps;
     count += steps + 1;
     *at = frame;
@@ -205,7 +207,8 @@ void ResidentPage::read_stack(std::uint32_t stack, const FrameDictionary& dictio
     *out++ = lookup[found.frames.data()[i]];
   }
   std::uint32_t level = found.level;
-  const auto put_until = [&](const FieldArray& packed, std::uint32_t end, std::uint32_t begin) {
+  const auto put_until = [&](const core::FieldArray& packed, std::uint32_t end,
+                             std::uint32_t begin) {
     for (; level > begin; --level) {
       *out++ = lookup[static_cast<std::uint32_t>(packed[level - 1 + end])];
     }

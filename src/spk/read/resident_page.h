@@ -29,7 +29,7 @@
 #include <span>
 #include <vector>
 
-#include "spk/format/bit_array.h"
+#include "core/bit_array.h"
 #include "spk/format/layout.h"
 #include "spk/read/edge_table.h"
 #include "spk/read/frame_dictionary.h"
@@ -177,10 +177,10 @@ class ResidentPage {
   [[nodiscard]] Row row(std::size_t number) const {
     return Row(words_.data() + number * kWordsPerRow);
   }
-  [[nodiscard]] FieldArray fields_from(std::size_t place, unsigned width) const {
+  [[nodiscard]] core::FieldArray fields_from(std::size_t place, unsigned width) const {
     return {std::span(words_).subspan(place), width};
   }
-  [[nodiscard]] FieldArray frames_from(std::size_t place) const {
+  [[nodiscard]] core::FieldArray frames_from(std::size_t place) const {
     return fields_from(place, shape_.inner_bits);
   }
   [[nodiscard]] std::size_t row_count() const { return (std::size_t{shape_.nodes} + 63) / 64; }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace stackpack::spk {
+namespace stackpack::core {
 
 /// Bits needed for the values 0 .. max.
 constexpr unsigned bit_width_of(std::uint64_t max) {
@@ -132,4 +132,4 @@ inline unsigned select_bit(std::uint64_t word, unsigned rank) {
   return base + static_cast<unsigned>(std::countr_zero(word));
 }
 
-}  // namespace stackpack::spk
+}  // namespace stackpack::core
