@@ -33,6 +33,7 @@ FILES = {
     "spool_codec.cc": OWN_BYTES,
     "spool_codec.h": OWN_BYTES,
     "incoming_group.cc": OWN_BYTES,
+    "ascending_lists.cc": OWN_BYTES,
     "stack_predictor.cc": "moves guesses within an array of fixed size",
     "dwarf_package.cc": "gives sections of libelf, with their sizes, to the cursor",
     "recent_stacks.cc": "compares numbers of stacks that are in memory",

@@ -7,7 +7,7 @@
 
 #include "bytes/byte_writer.h"
 #include "core/merge_heap.h"
-#include "scratch/spill_pages.h"
+#include "dag/ascending_lists.h"
 
 namespace stackpack::dag {
 namespace {
@@ -21,37 +21,6 @@ constexpr std::uint64_t kMostFrames = 0xffff'ffff;
 constexpr std::size_t kLongestMerged = 10;  // bytes: two numbers of at most 5
 
 }  // namespace
-
-// What becomes of the frame indices of every segment: 4 bytes each, one segment after the other.
-class SegmentMerge::FrameIndices {
- public:
-  FrameIndices(const SegmentSpill& spill, const Options& options)
-      : file_(options.directory), pages_(file_, options.index_bytes) {
-    std::uint64_t at = 0;
-    for (const Segment& segment : spill.segments()) {
-      begins_.push_back(at);
-      at += segment.frames.count * sizeof(std::uint32_t);
-    }
-    next_ = begins_;
-  }
-
-  // The next frame of the segment has this index among all.
-  Status add(std::size_t segment, std::uint32_t merged) {
-    const std::uint64_t at = next_[segment];
-    next_[segment] += sizeof merged;
-    return pages_.set(at, merged);
-  }
-
-  Result<std::uint32_t> merged(std::size_t segment, std::uint32_t frame) {
-    return pages_.get<std::uint32_t>(begins_[segment] + frame * sizeof(std::uint32_t));
-  }
-
- private:
-  io::SpillFile file_;
-  scratch::SpillPages pages_;
-  std::vector<std::uint64_t> begins_;  // by segment
-  std::vector<std::uint64_t> next_;
-};
 
 // What the merge writes: the encoded nodes, and the new ids of every segment's callstacks.
 class SegmentMerge::MergedNodes {
@@ -156,7 +125,11 @@ std::uint64_t SegmentMerge::buffer_share() const {
 Status SegmentMerge::run() {
   MergedNodes merged_nodes(*this, spill_.segments().size());
   {
-    FrameIndices indices(spill_, options_);
+    std::vector<std::uint64_t> counts;  // of distinct frames, by segment
+    for (const Segment& segment : spill_.segments()) {
+      counts.push_back(segment.frames.count);
+    }
+    AscendingLists indices(options_.directory, options_.index_bytes, counts);
     if (const Status merged = merge_dictionaries(indices); !merged) {
       return merged.error();
     }
@@ -172,7 +145,7 @@ Status SegmentMerge::run() {
   return {};
 }
 
-Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
+Status SegmentMerge::merge_dictionaries(AscendingLists& indices) {
   const std::size_t count = spill_.segments().size();
   std::vector<SpilledFrameReader> readers;
   std::vector<Frame> heads(count);
@@ -228,7 +201,7 @@ Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
 // The nodes of all segments as one sorted stream: the deepest first, then by frame.
 class SegmentMerge::NodeStreams {
  public:
-  explicit NodeStreams(FrameIndices& indices) : indices_(indices), heap_(Before{&heads_}) {}
+  explicit NodeStreams(AscendingLists& indices) : indices_(indices), heap_(Before{&heads_}) {}
 
   Status open(const SegmentSpill& spill, std::size_t buffer_bytes) {
     heads_.resize(spill.segments().size());
@@ -269,7 +242,7 @@ class SegmentMerge::NodeStreams {
     if (!*more) {
       return {};
     }
-    const Result<std::uint32_t> merged = indices_.merged(segment, heads_[segment].frame);
+    const Result<std::uint32_t> merged = indices_.at(segment, heads_[segment].frame);
     if (!merged) {
       return merged.error();
     }
@@ -288,13 +261,13 @@ class SegmentMerge::NodeStreams {
     }
   };
 
-  FrameIndices& indices_;
+  AscendingLists& indices_;
   std::vector<SegmentNodeReader> readers_;
   std::vector<SegmentNode> heads_;
   core::MergeHeap<std::size_t, Before> heap_;  // of segments
 };
 
-Status SegmentMerge::merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes) {
+Status SegmentMerge::merge_nodes(AscendingLists& indices, MergedNodes& merged_nodes) {
   NodeStreams streams(indices);
   if (const Status opened = streams.open(spill_, buffer_share()); !opened) {
     return opened.error();

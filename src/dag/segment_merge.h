@@ -15,8 +15,8 @@
 // nodes of its builder.
 //
 // Frames are compared by their indices in the merged dictionary. The dictionaries are merged first,
-// from sorted stream to sorted stream; what becomes of each index of each segment is kept in
-// scratch, too, and looked at through a bounded number of pages.
+// from sorted stream to sorted stream; what becomes of each index of each segment, which are
+// ascending numbers, is kept as such (ascending_lists.h).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,8 @@
 #include "stackpack/result.h"
 
 namespace stackpack::dag {
+
+class AscendingLists;
 
 /// A node of the merged DAG, in canonical order as in FrozenDag.
 struct MergedNode {
@@ -47,8 +49,8 @@ class SegmentMerge {
     std::string directory;  ///< for scratch
     /// For the buffers of all segments together; each gets at least 4 KiB.
     std::uint64_t buffer_bytes = std::uint64_t{4} << 20;
-    /// For what becomes of the segments' frame indices, during run(); 4 bytes per distinct frame
-    /// of every segment, on disk beyond the budget.
+    /// For what becomes of the segments' frame indices, during run(); 3 to 6 bits per distinct
+    /// frame of every segment, on disk beyond the budget.
     std::uint64_t index_bytes = std::uint64_t{64} << 20;
   };
 
@@ -89,12 +91,11 @@ class SegmentMerge {
 
  private:
   class MergedNodes;
-  class FrameIndices;
   class NodeStreams;
 
   [[nodiscard]] std::uint64_t buffer_share() const;
-  Status merge_dictionaries(FrameIndices& indices);
-  Status merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes);
+  Status merge_dictionaries(AscendingLists& indices);
+  Status merge_nodes(AscendingLists& indices, MergedNodes& merged_nodes);
   Status write_maps(std::size_t segment, const MergedNodes& merged_nodes);
 
   const SegmentSpill& spill_;
