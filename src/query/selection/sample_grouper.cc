@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/saturating.h"
+#include "core/task_line.h"
 
 namespace stackpack::query {
 
@@ -12,6 +13,9 @@ namespace {
 // group stands, and behind it the group.
 constexpr std::size_t kNumbersAhead = 32;
 constexpr std::size_t kGroupsAhead = 16;
+
+// A second thread is not worth its start for fewer.
+constexpr std::size_t kGroupsForTwo = 65'536;
 
 std::uint64_t hash_of(const GroupKey& key) {
   std::uint64_t hash = (std::uint64_t{key.stack} << 32) | key.context;
@@ -71,9 +75,23 @@ std::optional<std::size_t> SampleGrouper::find(const SelectedSample& sample) {
   return group == core::IndexTable::kNone ? std::nullopt : std::optional<std::size_t>(group);
 }
 
+// Keys are distinct: halves that two threads sort are what one thread makes of them all.
 void SampleGrouper::sort_groups() {
-  std::sort(groups_.begin(), groups_.end(),
-            [](const Group& a, const Group& b) { return a.key < b.key; });
+  const auto before = [](const Group& a, const Group& b) { return a.key < b.key; };
+  if (groups_.size() < kGroupsForTwo) {
+    std::sort(groups_.begin(), groups_.end(), before);
+    return;
+  }
+  const auto middle = groups_.begin() + static_cast<std::ptrdiff_t>(groups_.size() / 2);
+  std::nth_element(groups_.begin(), middle, groups_.end(), before);
+  core::TaskLine::Task upper;
+  core::TaskLine line(1, [&](unsigned, core::TaskLine::Task&) {
+    std::sort(middle, groups_.end(), before);
+    return Status();
+  });
+  line.submit(upper);
+  std::sort(groups_.begin(), middle, before);
+  (void)line.collect(upper, core::TaskLine::IfNotBegun::kRunHere);  // sorting does not fail
 }
 
 void SampleGrouper::pack_groups() {
