@@ -139,3 +139,33 @@ TEST_CASE("grouper: an error of the visitor ends it") {
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().code == ErrorCode::kIo);
 }
+
+TEST_CASE("grouper: groups beyond what one thread sorts are in order, each once") {
+  constexpr std::uint32_t kStacks = 70'000;
+  HandMadeCapture capture;
+  capture.tables.events = {{"a", true}};
+  std::vector<std::uint32_t> order(kStacks);
+  for (std::uint32_t i = 0; i < kStacks; ++i) {
+    capture.add_stack({test::user(i)});
+    order[i] = i;
+  }
+  std::shuffle(order.begin(), order.end(), std::mt19937(4));
+  for (std::uint32_t i = 0; i < kStacks; ++i) {
+    capture.add_sample(i, 1, 1, order[i]).weight = order[i];
+  }
+  const query::CaptureView view = capture.view();
+  const ExportOptions options;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  SampleGrouper grouper(**selection, query::GroupBy{}, 1U << 20);
+  REQUIRE(grouper
+              .for_each([&](std::span<const Group> groups) {
+                REQUIRE(groups.size() == kStacks);
+                for (std::uint32_t i = 0; i < kStacks; ++i) {
+                  REQUIRE(groups[i].key.stack == i);
+                  REQUIRE(groups[i].weight == i);
+                }
+                return Status{};
+              })
+              .has_value());
+}
