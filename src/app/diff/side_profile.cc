@@ -9,7 +9,7 @@
 
 #include "app/diff/time_blocks.h"
 #include "app/diff/trace_counts.h"
-#include "core/sort_rows.h"
+#include "core/radix_sort.h"
 #include "diff/function_identity.h"
 #include "query/event_groups.h"
 #include "query/naming/code_mode.h"
@@ -319,8 +319,8 @@ class FileReading {
     entities_ = std::make_unique<query::FrameEntities>(*selection_, grain_of(query_.options));
     std::vector<std::uint32_t> order(traces_->size());
     std::iota(order.begin(), order.end(), 0U);
-    core::sort_rows(order,
-                    [this](std::uint32_t a, std::uint32_t b) { return traces_->before(a, b); });
+    std::vector<std::uint32_t> scratch;
+    core::radix_sort(order, scratch, [this](std::uint32_t trace) { return traces_->key(trace); });
     node_of_trace_.assign(order.size(), query::StackTree::kRoot);
     std::vector<std::uint32_t> run;
     for (std::size_t i = 0; i < order.size(); ++i) {

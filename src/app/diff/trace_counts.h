@@ -54,10 +54,8 @@ class TraceNumbers {
   [[nodiscard]] StackId stack(std::uint32_t trace) const {
     return static_cast<StackId>(traces_[trace]);
   }
-  /// By context, then callstack.
-  [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
-    return traces_[a] < traces_[b];
-  }
+  /// Ascends by context, then callstack.
+  [[nodiscard]] std::uint64_t key(std::uint32_t trace) const { return traces_[trace]; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
