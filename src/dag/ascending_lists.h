@@ -1,12 +1,11 @@
 // Lists of ascending numbers that grow in turn and are then looked up at random, in a bounded
-// memory.
+// memory: as they are, 4 bytes each, where all fit, which is faster to look up, and else in bits.
 //
-// Blocks of 128 numbers, each block by Elias and Fano ("Efficient storage and retrieval by content
-// and address of static files", 1974): the numbers less their place in the block do not descend;
-// their low bits stand side by side, and of the rest is written how many steps each is above the
-// one before, a set bit for each number after as many clear ones. Numbers that nearly follow each
-// other take 2 to 3 bits, where 4 bytes a number would be most of what a merge of many segments has
-// to keep.
+// In bits: blocks of 128 numbers, each block by Elias and Fano ("Efficient storage and retrieval by
+// content and address of static files", 1974). The numbers less their place in the block do not
+// descend; their low bits stand side by side, and of the rest is written how many steps each is
+// above the one before, a set bit for each number after as many clear ones. Numbers that nearly
+// follow each other take 2 to 3 bits.
 #pragma once
 
 #include <array>

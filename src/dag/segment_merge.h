@@ -49,8 +49,8 @@ class SegmentMerge {
     std::string directory;  ///< for scratch
     /// For the buffers of all segments together; each gets at least 4 KiB.
     std::uint64_t buffer_bytes = std::uint64_t{4} << 20;
-    /// For what becomes of the segments' frame indices, during run(); 3 to 6 bits per distinct
-    /// frame of every segment, on disk beyond the budget.
+    /// For what becomes of the segments' frame indices, during run(): 4 bytes per distinct frame of
+    /// every segment, a few bits where that is more than the budget, on disk beyond it.
     std::uint64_t index_bytes = std::uint64_t{64} << 20;
   };
 
