@@ -121,37 +121,6 @@ TEST_SUITE("spk column codec") {
     read_varint(wide);
     CHECK_FALSE(wide.ok());
   }
-
-  TEST_CASE("bits: fields of every width at every position") {
-    test::Random random(5);
-    for (unsigned width = 0; width <= 64; ++width) {
-      Values words(core::words_for_bits(40 * std::size_t{width} + 7));
-      Values fields;
-      core::BitAppender appender{std::span(words)};
-      for (std::size_t i = 0; i < 40; ++i) {
-        fields.push_back(random.next() & core::low_bits(width));
-        if (width <= core::kShortBits) {
-          appender.append(fields.back(), width);
-        } else {
-          core::write_bits(words, i * width, width, fields.back());
-        }
-      }
-      if (width <= core::kShortBits) {
-        appender.finish();
-      }
-      for (std::size_t i = 0; i < 40; ++i) {
-        CHECK(core::read_bits(words, i * width, width) == fields[i]);
-        if (width <= core::kShortBits) {
-          CHECK(core::read_short_bits(std::as_bytes(std::span(words)), i * width,
-                                      core::low_bits(width)) == fields[i]);
-        }
-      }
-    }
-    CHECK(core::count_bits(0xF0F0'0000'0000'0001) == 9);
-    for (unsigned rank = 0; rank < 64; ++rank) {
-      CHECK(core::select_bit(~std::uint64_t{0}, rank) == rank);
-    }
-  }
 }
 
 }  // namespace
