@@ -42,8 +42,9 @@ set(STACKPACK_FUZZ_TARGETS
   xpress_huffman
   xpress_plain
   zip_archive)
-# Sources that targets and mutators share, relative to fuzz/; the tests have them already.
+# Sources that targets and mutators share, relative to fuzz/; the tests have them, or their own in their place.
 set(STACKPACK_FUZZ_SUPPORT
+  unchecked_sinks.cc
   ../tests/support/naive_decoders.cc
   ../tests/support/spk_recipe.cc)
 # Mutators that know the format, for the programs alone: fuzz/NAME.cc.
