@@ -76,7 +76,9 @@ void SymbolTable::note_code(const std::vector<elf::Section>& sections) {
     const bool code = section.type != SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
     is_code_.push_back(code);
     if (code) {
-      code_.push_back({section.address, section.size, static_cast<std::uint16_t>(i)});
+      // A damaged size is not to go round the end of all addresses.
+      code_.push_back({section.address, std::min(section.size, ~section.address),
+                       static_cast<std::uint16_t>(i)});
     }
   }
   core::sort_rows(code_,

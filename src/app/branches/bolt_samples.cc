@@ -45,6 +45,10 @@ std::vector<TableSymbol> symbols_in_order(const SymbolTable& symbols) {
   return ordered;
 }
 
+std::uint64_t end_of(const TableSymbol& symbol) {
+  return capture::saturating_sum(symbol.address, symbol.bytes);
+}
+
 // The end of the section of code that has the address; the address itself outside of all.
 std::uint64_t end_of_code(const SymbolTable& symbols, const TableSymbol& symbol) {
   for (const CodeSection& section : symbols.code()) {
@@ -151,13 +155,13 @@ std::vector<BoltFunction> bolt_functions(const SymbolTable& symbols) {
     }
     const bool is_same = !functions.empty() && functions.back().address == symbol.address;
     if (is_same || (!is_function && symbol.address < known_end)) {
-      known_end = is_same ? std::max(known_end, symbol.address + symbol.bytes) : known_end;
+      known_end = is_same ? std::max(known_end, end_of(symbol)) : known_end;
       continue;
     }
     if (!functions.empty()) {
       functions.back().end = std::min(functions.back().end, symbol.address);
     }
-    known_end = symbol.address + symbol.bytes;
+    known_end = end_of(symbol);
     functions.push_back({symbol.address, end_of_code(symbols, symbol), std::move(name)});
   }
   return functions;
