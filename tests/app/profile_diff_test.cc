@@ -12,7 +12,10 @@
 #include "stackpack/diff.h"
 #include "stackpack/names.h"
 #include "support/profile_runs.h"
+#include "support/source_folder.h"
 #include "support/spk_reading.h"
+#include "support/spk_surgery.h"
+#include "support/test_bytes.h"
 
 namespace stackpack::test {
 namespace {
@@ -388,6 +391,30 @@ TEST_SUITE("comparison of profiles") {
     DiffOptions options;
     options.filter.pid = 99;
     CHECK_FALSE(compare_profiles(before.all(), before.all(), options).has_value());
+  }
+
+  TEST_CASE("comparison: an error says which of the files is damaged") {
+    const std::vector<std::byte> file =
+        read_test_file(source_folder() + "/testdata/spk/v1/perf-events.spk");
+    std::vector<std::byte> changed = file;
+    const auto index = take_apart(file).section(spk::SectionKind::kSampleIndex).offset;
+    changed.at(static_cast<std::size_t>(index) + 6) ^= std::byte{1};
+    const auto sound = Reader::open_memory(file);
+    const auto damaged = Reader::open_memory(changed);
+    REQUIRE(sound.has_value());
+    REQUIRE(damaged.has_value());
+    const std::array good{sound->get()};
+    const std::array bad{damaged->get()};
+    const std::array both{sound->get(), damaged->get()};
+    const auto part_of = [](const auto& report) {
+      REQUIRE_FALSE(report.has_value());
+      CHECK(report.error().code == ErrorCode::kCorrupt);
+      return report.error().part;
+    };
+    CHECK(part_of(compare_profiles(bad, good, {})) == 0);
+    CHECK(part_of(compare_profiles(good, bad, {})) == 1);
+    CHECK(part_of(compare_profiles(both, good, {})) == 1);
+    CHECK(part_of(compare_profiles(good, both, {})) == 2);
   }
 }
 

@@ -445,11 +445,15 @@ Result<ComparedEvents> compared_events(const Reader& reader, const DiffOptions& 
 
 Result<std::size_t> block_count(const Reader& before, const Reader& after) {
   double seconds = 0;
+  std::uint32_t file = 0;
   for (const Reader* const reader : {&before, &after}) {
     const auto range = reader->time_range();
     if (!range) {
-      return range.error();
+      Error error = range.error();
+      error.part = file;
+      return error;
     }
+    ++file;
     if (!*range || (*range)->to_ns <= (*range)->from_ns) {
       return 0;
     }

@@ -20,6 +20,7 @@
 #include "spk/format/table_codec.h"
 #include "spk/read/block_reader.h"
 #include "spk/read/file_opener.h"
+#include "spk/read/stored_blocks.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
 #include "spk/write/value_writer.h"
@@ -206,6 +207,9 @@ Status write_redacted(const std::string& input, const Redacted& redacted, io::Ou
   spk::OpenedFile file;
   if (const Status opened = spk::open_file(blocks, file); !opened) {
     return opened;
+  }
+  if (const Status sound = spk::check_stored_blocks(blocks, file.directory); !sound) {
+    return sound;
   }
   const auto& before = file.directory.sections;
   const bool has_names = std::any_of(before.begin(), before.end(), is_section_of_names);

@@ -22,6 +22,7 @@
 #include "spk/format/layout.h"
 #include "spk/read/block_reader.h"
 #include "spk/read/file_opener.h"
+#include "spk/read/stored_blocks.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
 
@@ -123,6 +124,9 @@ Status write_renamed(const std::string& input, const Names& names, io::OutputFil
   spk::OpenedFile file;
   if (const Status opened = spk::open_file(blocks, file); !opened) {
     return opened;
+  }
+  if (const Status sound = spk::check_stored_blocks(blocks, file.directory); !sound) {
+    return sound;
   }
   spk::SectionWriter sections(out, kLevel);
   if (const Status begun = sections.begin_file(); !begun) {

@@ -39,15 +39,12 @@ void BlockReader::give_back(std::unique_ptr<ReadScratch> scratch) {
   idle_.push_back(std::move(scratch));
 }
 
-Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const BlockRecord& block,
-                                                     ReadScratch& scratch) {
+Result<std::span<const std::byte>> BlockReader::read_stored(std::uint64_t offset,
+                                                            const BlockRecord& block,
+                                                            ReadScratch& scratch) {
   if (block.raw_bytes > kMaxBlockBytes || block.stored_bytes > largest_frame(block.raw_bytes)) {
     return Error{ErrorCode::kCorrupt, offset, "spk: block size"};
   }
-  if (scratch.content_offset == offset && scratch.content_block == block) {
-    return std::span<const std::byte>(scratch.content);
-  }
-  scratch.content_offset = kNoOffset;
   scratch.stored.resize(block.stored_bytes);
   if (const Status read =
           io::read_exactly_at(*source_, offset, scratch.stored, "spk: file ends inside a block");
@@ -56,6 +53,18 @@ Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const
   }
   if (bytes::xxh3_64(scratch.stored) != block.hash) {
     return Error{ErrorCode::kCorrupt, offset, "spk: block checksum"};
+  }
+  return std::span<const std::byte>(scratch.stored);
+}
+
+Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const BlockRecord& block,
+                                                     ReadScratch& scratch) {
+  if (scratch.content_offset == offset && scratch.content_block == block) {
+    return std::span<const std::byte>(scratch.content);
+  }
+  scratch.content_offset = kNoOffset;
+  if (const auto stored = read_stored(offset, block, scratch); !stored) {
+    return stored.error();
   }
   scratch.content.resize(block.raw_bytes);
   if (const Status done = scratch.zstd.decompress(scratch.stored, scratch.content); !done) {

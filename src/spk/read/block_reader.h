@@ -55,6 +55,11 @@ class BlockReader {
   Result<std::span<const std::byte>> read(std::uint64_t offset, const BlockRecord& block,
                                           ReadScratch& scratch);
 
+  /// The frame itself, checked and not decompressed; valid until the scratch is used again.
+  /// Errors: as read(), without those of the frame.
+  Result<std::span<const std::byte>> read_stored(std::uint64_t offset, const BlockRecord& block,
+                                                 ReadScratch& scratch);
+
   io::ByteSource& source() { return *source_; }
 
  private:
