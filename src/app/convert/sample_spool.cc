@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kRowsAhead = 24;  // samples between fetching one and taking it
 constexpr std::size_t kBuffers = 2;     // one fills while the other is written
+// Many pages at once: the last one of each write is written in parts.
+constexpr std::size_t kWriteBlock = std::size_t{256} * 1024;
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
@@ -203,22 +205,30 @@ Status SampleSpool::write_run(Buffer& buffer) {
   run.count = buffer.samples.size();
   SpooledSample last;
   bool first = true;
-  std::vector<std::byte> block(kBatch * kMaxSpooledBytes);
+  std::size_t size = 0;
+  const auto flush = [&]() -> Status {
+    const Result<std::uint64_t> appended = scratch_.append(std::span(block_).first(size));
+    size = 0;
+    return appended ? Status{} : Status(appended.error());
+  };
   const auto write = [&](std::span<const SpooledSample> batch) -> Status {
     if (first) {
       run.first_time_ns = batch.front().time_ns;
       run.first_rank = by_rank_ ? batch.front().pending : 0;
     }
     first = false;
-    std::size_t size = 0;
     for (const SpooledSample& sample : batch) {
-      size += encode_spooled(sample, last, block.data() + size);
+      size += encode_spooled(sample, last, block_.data() + size);
       last = sample;
     }
-    const Result<std::uint64_t> appended = scratch_.append(std::span(block).first(size));
-    return appended ? Status{} : Status(appended.error());
+    return size < kWriteBlock ? Status{} : flush();
   };
-  if (const Status written = buffer.visit(write, by_rank_); !written) {
+  block_.resize(kWriteBlock + kBatch * kMaxSpooledBytes);
+  Status written = buffer.visit(write, by_rank_);
+  if (written && size != 0) {
+    written = flush();
+  }
+  if (!written) {
     return written;
   }
   run.bytes = scratch_.size() - run.offset;

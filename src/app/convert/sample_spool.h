@@ -72,6 +72,7 @@ class SampleSpool {
   bool by_rank_;
   std::vector<Run> runs_;
   std::uint64_t count_ = 0;
+  std::vector<std::byte> block_;  // of a run, on its way to disk
   // Until merge(); last: its thread uses the others.
   std::optional<core::OrderedPipeline<Buffer>> pipeline_;
 };
