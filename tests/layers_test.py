@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails on an #include that the table of rooms does not allow, on a circle in the table, on a circle of
-includes between units (a header with its source), and on a file name that is not unique.
+includes between units (a header with its source), on a file name that is not unique, and on what fuzz programs
+would not be linked with.
 
 The table is the architecture: docs/architecture.md says why. Changing it is a decision, not a fix.
 """
@@ -144,6 +145,27 @@ def circles_of(includes):
     return found
 
 
+def quoted_includes(path):
+    return {match[2] for match in map(INCLUDE.match, path.read_text().splitlines()) if match and match[1] == '"'}
+
+
+def missing_fuzz_support(root):
+    """Headers of tests that fuzz targets reach, and whose source no fuzz program is linked with. Fuzzing has a
+    build of its own, which runs last."""
+    listed = re.search(r"STACKPACK_FUZZ_SUPPORT([^)]*)\)", (root / "fuzz/targets.cmake").read_text())[1].split()
+    support = [(root / "fuzz" / name).resolve() for name in listed]
+    defined = set().union(*map(quoted_includes, support))
+    reached, left = set(), list((root / "fuzz").glob("*.cc")) + support
+    while left:
+        for name in quoted_includes(left.pop()) - reached:
+            header = root / "tests" / name
+            if header.is_file():
+                reached.add(name)
+                left.append(header)
+    return [f'{name}: fuzz targets include it, fuzz/targets.cmake has no source of it' for name in sorted(reached)
+            if (root / "tests" / name).with_suffix(".cc").is_file() and name not in defined]
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     problems = []
@@ -180,6 +202,8 @@ def main():
                 by_name[path.name].append(str(path.relative_to(root)))
     problems += [f"one name, several files: {', '.join(paths)}" for paths in by_name.values()
                  if len(paths) > 1]
+
+    problems += missing_fuzz_support(root)
 
     for problem in problems:
         print(problem)
