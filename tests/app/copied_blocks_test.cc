@@ -67,6 +67,23 @@ TEST_SUITE("copied blocks") {
     }
   }
 
+  TEST_CASE("copied blocks: an index lists the bytes of its section, no more and no less") {
+    const ScratchDirectory folder;
+    const Bytes file = branches_as_spk(folder);
+    for (const spk::SectionKind kind :
+         {spk::SectionKind::kPages, spk::SectionKind::kSamples, spk::SectionKind::kCyclePages}) {
+      for (const int more : {-1, 1}) {
+        SpkParts parts = take_apart(file);
+        parts.section(kind).stored_bytes += static_cast<std::uint64_t>(more);
+        spk::BlockReader blocks(io::source_of_memory(file));
+        const Status status = spk::check_stored_blocks(blocks, parts.directory);
+        REQUIRE_FALSE(status.has_value());
+        CHECK(status.error().offset == parts.section(kind).offset);
+        CHECK(std::string(status.error().what) == "spk: index: sizes");
+      }
+    }
+  }
+
   TEST_CASE("copied blocks: redact and symbolize refuse a file with a damaged block of samples") {
     const ScratchDirectory folder;
     Bytes file = branches_as_spk(folder);

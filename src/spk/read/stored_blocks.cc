@@ -44,21 +44,60 @@ Status decode_index(SectionKind index, const bytes::ByteCursor& in,
   return decoded;
 }
 
-Status check_records(BlockReader& blocks, const SectionRecord& section,
-                     std::span<const BlockRecord> records, ReadScratch& scratch) {
-  std::uint64_t done = 0;
-  for (const BlockRecord& record : records) {
-    if (record.stored_bytes > section.stored_bytes - done) {
-      return Error{ErrorCode::kCorrupt, section.offset, "spk: index: sizes"};
+// Checks the blocks of a section one after the other: a hostile index may list more of them than
+// memory has room for, but not more than the section has bytes.
+class SectionCheck {
+ public:
+  SectionCheck(BlockReader& blocks, const SectionRecord& section, ReadScratch& scratch)
+      : blocks_(blocks), section_(section), scratch_(scratch) {}
+
+  Status add(std::span<const BlockRecord> records) {
+    for (const BlockRecord& record : records) {
+      if (record.stored_bytes == 0 || record.stored_bytes > section_.stored_bytes - done_) {
+        return wrong_sizes();
+      }
+      const auto stored = blocks_.read_stored(section_.offset + done_, record, scratch_);
+      if (!stored) {
+        return stored.error();
+      }
+      done_ += record.stored_bytes;
     }
-    if (const auto stored = blocks.read_stored(section.offset + done, record, scratch); !stored) {
-      return stored.error();
-    }
-    done += record.stored_bytes;
+    return {};
   }
-  return done == section.stored_bytes
-             ? Status{}
-             : Status{Error{ErrorCode::kCorrupt, section.offset, "spk: index: sizes"}};
+
+  [[nodiscard]] Status end() const {
+    return done_ == section_.stored_bytes ? Status{} : Status{wrong_sizes()};
+  }
+
+ private:
+  [[nodiscard]] Error wrong_sizes() const {
+    return {ErrorCode::kCorrupt, section_.offset, "spk: index: sizes"};
+  }
+
+  BlockReader& blocks_;
+  const SectionRecord& section_;
+  ReadScratch& scratch_;
+  std::uint64_t done_ = 0;
+};
+
+Status check_listed(BlockReader& blocks, const SectionRecord& section, ReadScratch& scratch) {
+  SectionCheck check(blocks, section, scratch);
+  const Status checked = check.add(section.blocks);
+  return checked ? check.end() : checked;
+}
+
+Status check_indexed(BlockReader& blocks, const SectionRecord& section, const SectionRecord& index,
+                     ReadScratch& scratch) {
+  SectionCheck check(blocks, section, scratch);
+  Status checked;  // says where in the section, and not in the index
+  std::vector<BlockRecord> records;
+  const Status read = for_each_block(blocks, index, scratch, [&](const bytes::ByteCursor& in) {
+    records.clear();
+    const Status decoded = decode_index(static_cast<SectionKind>(index.kind), in, records);
+    checked = decoded ? check.add(records) : Status{};
+    return decoded ? checked : decoded;
+  });
+  return !checked ? checked : read ? check.end() : read;
 }
 
 }  // namespace
@@ -69,7 +108,7 @@ Status check_stored_blocks(BlockReader& blocks, const Directory& directory) {
     if ((section.flags & kSectionIndexed) != 0) {
       continue;
     }
-    if (const Status checked = check_records(blocks, section, section.blocks, *scratch); !checked) {
+    if (const Status checked = check_listed(blocks, section, *scratch); !checked) {
       return checked;
     }
   }
@@ -79,13 +118,7 @@ Status check_stored_blocks(BlockReader& blocks, const Directory& directory) {
     if (section == nullptr || index == nullptr) {
       continue;
     }
-    std::vector<BlockRecord> records;
-    const auto decode = [&](const bytes::ByteCursor& in) {
-      return decode_index(indexed.index, in, records);
-    };
-    const Status listed = for_each_block(blocks, *index, *scratch, decode);
-    if (const Status checked = listed ? check_records(blocks, *section, records, *scratch) : listed;
-        !checked) {
+    if (const Status checked = check_indexed(blocks, *section, *index, *scratch); !checked) {
       return checked;
     }
   }
