@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +26,16 @@ class Demangler {
   static constexpr std::size_t kMostLinkedBytes = std::size_t{16} << 10;
   static constexpr std::size_t kMostOtherLinkedBytes = std::size_t{4} << 10;  ///< D, Microsoft
 
-  explicit Demangler(std::size_t most_bytes = std::size_t{64} << 10);
+  enum class Form : std::uint8_t { kWhole, kWithoutParameters };  ///< the latter: of C++
+
+  explicit Demangler(std::size_t most_bytes = std::size_t{64} << 10, Form form = Form::kWhole);
 
   /// The readable name, valid until the next call; empty when `linked` is no mangled name, or it
   /// stays as it is because it is, or would become, too long.
   [[nodiscard]] std::string_view demangle(std::string_view linked);
 
  private:
+  Form form_;
   std::string linked_;        // with the zero that libraries need
   std::vector<char> buffer_;  // its size is the bound
 };
