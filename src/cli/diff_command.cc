@@ -38,10 +38,12 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
                const Messages& messages, OpenSide& side, int& exit_code) {
   bool good = true;
   for (const std::string& path : paths) {
+    ConvertProgress conversion;
     Result<app::PackedCapture> opened =
-        app::PackedCapture::open(path, packing_of(arguments, path, messages));
+        app::PackedCapture::open(path, packing_of(arguments, path, messages), &conversion);
     if (!opened) {
       messages.error(path, opened.error());
+      messages.tried(path, conversion.tried);
       exit_code = std::max<int>(exit_code, exit_code_of(opened.error()));
       good = false;
       continue;

@@ -332,20 +332,24 @@ class ScriptReader {
 
 }  // namespace
 
-bool looks_like_perf_script(std::span<const std::byte> head) {
-  std::string_view text = bytes::text_of(head);
+capture::Probe probe(const capture::CaptureHead& head) {
+  using capture::ProbeAnswer;
+  std::string_view text = bytes::text_of(head.bytes);
   while (!text.empty()) {
     const std::size_t newline = text.find('\n');
     const std::string_view line = text.substr(0, newline);
     if (!is_text(line)) {
-      return false;
+      return {ProbeAnswer::kNo, "is not text"};
     }
     if (!trimmed(line).empty() && !line.starts_with('#') && line != "\r") {
-      return parse_head(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line).has_value();
+      return parse_head(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line)
+                 ? capture::Probe{ProbeAnswer::kCertain, "the first line of a sample"}
+                 : capture::Probe{ProbeAnswer::kNo,
+                                  "the first line is not that of a sample of perf script"};
     }
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
   }
-  return false;
+  return {ProbeAnswer::kNo, "has no line of a sample"};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -355,8 +359,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "perf-script",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_perf_script,
+    .probe = probe,
     .streams = capture::always_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

@@ -262,32 +262,6 @@ class ProfileReader {
 
 }  // namespace
 
-bool looks_like_pprof(std::span<const std::byte> head) {
-  const auto source = io::source_of_memory(head);
-  MessageStream stream(*source, kDetectBytes * 64);
-  Field field;
-  const Result<bool> more = stream.next(field);
-  if (!more || !*more || field.number != kSampleType || !field.has_bytes) {
-    return false;
-  }
-  constexpr std::size_t kLargestType = 24;  // two numbers
-  if (field.bytes.size() > kLargestType) {
-    return false;
-  }
-  try {
-    for (auto message = message_of(field.bytes); message.next();) {
-      if (message.tag_and_type() != number(kTypeText) &&
-          message.tag_and_type() != number(kTypeUnit)) {
-        return false;
-      }
-      message.get_uint64();
-    }
-  } catch (const protozero::exception&) {
-    return false;
-  }
-  return true;
-}
-
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options) {
   if (!source.seekable()) {
@@ -298,8 +272,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "pprof",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_pprof,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

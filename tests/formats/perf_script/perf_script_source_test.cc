@@ -181,7 +181,7 @@ TEST_CASE("perf script: a callstack deeper than can be stored is left out and co
 
 TEST_CASE("perf script: the first line that is no comment tells it") {
   const auto looks = [](const std::string& text) {
-    return perf_script::looks_like_perf_script(TestBytes().text(text).bytes);
+    return bool{perf_script::probe({TestBytes().text(text).bytes})};
   };
   CHECK(looks("# ========\n\na b 7 12.345678: 1 cycles: \n"));
   CHECK(looks("a 7/8 [001] 12.345678901: cycles:\r\n"));

@@ -200,7 +200,7 @@ TEST_CASE("pprof source: values become events, locations addresses, labels threa
     CAPTURE(compressed);
     const std::string text = two_process_profile();
     const std::vector<std::byte> file = compressed ? gzip_of(text) : bytes_of(text);
-    CHECK(pprof::looks_like_pprof(file));
+    CHECK(pprof::probe({file}));
     CollectingSink sink;
     const auto account = read(file, sink);
     REQUIRE(account.has_value());
@@ -521,9 +521,9 @@ TEST_CASE("pprof source: limits, and profiles that are none") {
   CHECK(account.error().code == ErrorCode::kCorrupt);
 
   for (const char* text : {"", "PERFILE2", "main;work 12\n", "\x0a\x02zz"}) {
-    CHECK_FALSE(pprof::looks_like_pprof(bytes_of(text)));
+    CHECK_FALSE(pprof::probe({bytes_of(text)}));
   }
-  CHECK_FALSE(pprof::looks_like_pprof(gzip_of("main;work 12\n")));
+  CHECK_FALSE(pprof::probe({gzip_of("main;work 12\n")}));
 }
 
 TEST_CASE("pprof source: every prefix and every changed byte ends well") {
