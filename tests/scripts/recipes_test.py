@@ -23,11 +23,11 @@ except ImportError:
     sys.exit(77)
 
 # What a manager calls the libraries that CMakeLists.txt and cmake/Demanglers.cmake ask for.
-LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "rapidjson", "cli11", "tomlplusplus"}
+LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "rapidjson", "cli11", "tomlplusplus", "re2"}
 OTHER_NAMES = {"liblzma": "lzma", "liblzma-devel": "lzma", "xz_utils": "lzma", "libprotozero-dev": "protozero"}
 OF_DEBIAN = {"libdw-dev": "elfutils", "libzstd-dev": "zstd", "libxxhash-dev": "xxhash", "zlib1g-dev": "zlib", "liblzma-dev": "lzma",
              "libfmt-dev": "fmt", "rapidjson-dev": "rapidjson", "libcli11-dev": "cli11", "libelf-dev": "elfutils", "libtomlplusplus-dev": "tomlplusplus",
-             "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
+             "libre2-dev": "re2", "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
 TOOLS = {"cmake", "ninja", "pkg-config", "gzip", "vcpkg-cmake", "vcpkg-cmake-config", "libiberty"}
 
 
