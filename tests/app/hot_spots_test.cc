@@ -193,6 +193,29 @@ TEST_SUITE("hot spots") {
     CHECK(lines(2) == Lines{"a 0 10", "-a 5 5", "and 2"});
   }
 
+  TEST_CASE("hot spots: focus, ignore and hide mean functions, whatever a row is") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    query.filters.count = CountBy::kSamples;
+    const auto modules = [&] {
+      query.by = HotSpotKind::kModule;
+      const auto spots = app::hot_spots(*reader, query);
+      REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+      return lines_of(*spots);
+    };
+    const Lines all = modules();
+    REQUIRE(all.size() == 1);
+    query.patterns.focus = {"b"};
+    CHECK(modules() == Lines{all.front().substr(0, all.front().find(' ')) + " 5 5"});
+    query.patterns.focus.clear();
+    query.patterns.ignore = {"b"};
+    CHECK(modules() == Lines{all.front().substr(0, all.front().find(' ')) + " 5 5"});
+    query.patterns.ignore = {"x.so"};  // an image is no function
+    CHECK(modules() == all);
+  }
+
   TEST_CASE("hot spots: an unnamed caller is where it called, as in exports") {
     SpkContent content = recursive_content();
     content.stacks = {{{kUser, 210}, {kUser, 320}, {kUser, 205}}};
