@@ -124,7 +124,7 @@ TEST_SUITE("hot spots") {
       return lines_of(*spots);
     };
     // Code without a file is what its process made at run time.
-    CHECK(lines(HotSpotKind::kModule) == Lines{"[JIT] prog prog 80 100", "x.so 20 20"});
+    CHECK(lines(HotSpotKind::kModule) == Lines{"[JIT] prog 80 100", "x.so 20 20"});
     CHECK(lines(HotSpotKind::kFile) == Lines{"[JIT] prog 80 100", "[x.so] 20 20"});
     CHECK(lines(HotSpotKind::kComm) == Lines{"prog 101 101"});
     CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
