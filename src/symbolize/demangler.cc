@@ -145,7 +145,9 @@ std::string_view Demangler::demangle(std::string_view linked) {
       linked.find('\0') != std::string_view::npos) {
     return {};
   }
-  linked_ = linked;
+  constexpr std::string_view kStub = "@plt";
+  const bool is_stub = linked.ends_with(kStub);
+  linked_ = linked.substr(0, linked.size() - (is_stub ? kStub.size() : 0));
   std::size_t size = 0;
   if (linked.starts_with("_Z")) {
     size = print_itanium(linked_, form_ == Form::kWhole ? kReadable : DMGL_NO_OPTS, buffer_);
@@ -155,6 +157,13 @@ std::string_view Demangler::demangle(std::string_view linked) {
     size = print_d(linked_, buffer_);
   } else if (linked.starts_with('?')) {
     size = print_microsoft(linked_, buffer_);
+  }
+  if (size != 0 && is_stub) {
+    if (buffer_.size() - size < kStub.size()) {
+      return {};
+    }
+    std::copy(kStub.begin(), kStub.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(size));
+    size += kStub.size();
   }
   return {buffer_.data(), size};
 }

@@ -12,7 +12,8 @@ namespace stackpack::symbolize {
 /// built with it.
 [[nodiscard]] bool demangles_microsoft_names();
 
-/// Makes names as linkers have them readable: C++ (Itanium and Microsoft), Rust and D.
+/// Makes names as linkers have them readable: C++ (Itanium and Microsoft), Rust and D; also those
+/// of stubs, `_Z1fv@plt`.
 ///
 /// A name of a few hundred bytes can stand for hundreds of megabytes, or nest deeper than a stack.
 /// So the result is bounded while it is made (C++, Rust) or by what the name can at most become
