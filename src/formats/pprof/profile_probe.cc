@@ -38,7 +38,6 @@ constexpr MessageShape kLocationShape{kLocationFields};
 constexpr FieldShape kFunctionFields[] = {{1}, {2}, {3}, {4}, {5}};
 constexpr MessageShape kFunctionShape{kFunctionFields};
 
-constexpr std::uint32_t kPeriodType = 11;
 constexpr FieldShape kProfileFields[] = {
     {kSampleType, FieldKind::kMessage, &kType},
     {kSample, FieldKind::kMessage, &kSampleShape},
@@ -51,10 +50,10 @@ constexpr FieldShape kProfileFields[] = {
     {kTimeNanos},
     {kDurationNanos},
     {kPeriodType, FieldKind::kMessage, &kType},
-    {12},
-    {13, FieldKind::kNumbers},
-    {14},
-    {15},
+    {kPeriod},
+    {kComment, FieldKind::kNumbers},
+    {kDefaultSampleType},
+    {kDocUrl},
 };
 constexpr MessageShape kProfile{kProfileFields};
 
