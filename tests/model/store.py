@@ -33,7 +33,7 @@ Place = collections.namedtuple("Place", "name linkage module file line")  # of a
 
 def stands_for_name(frame):
     """An imported name without an address."""
-    return frame[0] == UNKNOWN and 0x5F << 56 <= frame[1] < 0x60 << 56
+    return frame[0] == UNKNOWN and 0x5F << 56 <= frame[1] < (0x5F << 56) + (1 << 24)
 
 
 def text_of(raw):
