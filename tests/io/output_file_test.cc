@@ -170,7 +170,7 @@ TEST_CASE("output file: names that others took are left alone") {
   const TemporaryDirectory folder;
   const std::string target = (folder.path / "out").string();
   const auto taken = [&](unsigned attempt) {
-    return target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    return stackpack::io::temporary_name(target, static_cast<std::uint64_t>(::getpid()), attempt);
   };
   std::ofstream(taken(0)) << "another's";
   auto out = OutputFile::create(target);
