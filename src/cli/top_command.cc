@@ -54,8 +54,7 @@ std::vector<OpenReport> open_all(const ReportArguments& arguments, const Message
                   : several ? app::events_of_file(opened->reader(), arguments.query)
                             : Result<app::FileEvents>(app::FileEvents{});
     if (!events) {
-      messages.error(path, events.error());
-      messages.tried(path, conversion.tried);
+      explain_unread(path, events.error(), conversion, messages);
       exit_code = std::max<int>(exit_code, exit_code_of(events.error()));
       continue;
     }
