@@ -144,6 +144,18 @@ enum class BuildIdKind : std::uint8_t {
 /// Owner of a mapping that every process shares (kernel image, kernel module, BPF program).
 inline constexpr std::uint32_t kKernelPid = ~std::uint32_t{0};
 
+/// The file of a mapping, as the recorder's file system knew it. Two files that once had the same
+/// path differ in it. An inode of 0: not recorded.
+struct MappedFile {
+  std::uint32_t device_major = 0;
+  std::uint32_t device_minor = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t generation = 0;  ///< of the inode, which is used again; 0: not known
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten < for a pointer
+  friend auto operator<=>(const MappedFile&, const MappedFile&) = default;
+};
+
 /// One mapped image during one time range in one process.
 struct Module {
   std::uint32_t pid = kKernelPid;
@@ -156,6 +168,7 @@ struct Module {
   BuildIdKind build_id_kind = BuildIdKind::kNone;
   std::vector<std::uint8_t> build_id;
   std::string debug_name;  ///< pdb file name, or empty
+  MappedFile file{};       ///< kept where there is no build id
 
   friend bool operator==(const Module&, const Module&) = default;
 };

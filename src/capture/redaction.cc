@@ -72,6 +72,7 @@ void redact(SystemTables& tables) {
   for (Module& module : tables.modules) {
     module.path = without_user_names(module.path);
     module.debug_name = without_user_names(module.debug_name);
+    module.file = {};
   }
   std::erase_if(tables.metadata, [](const MetadataEntry& entry) {
     return is_one_of(entry.key, kDroppedFacts) || is_identifying(entry.key);

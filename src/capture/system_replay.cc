@@ -21,7 +21,9 @@ std::uint64_t end_of(const Module& module) {
 }
 
 bool same_mapping(const Module& a, const Module& b) {
-  return a.base == b.base && a.size == b.size && a.file_offset == b.file_offset && a.path == b.path;
+  const bool other_file = a.file.inode != 0 && b.file.inode != 0 && a.file != b.file;
+  return !other_file && a.base == b.base && a.size == b.size && a.file_offset == b.file_offset &&
+         a.path == b.path;
 }
 
 // Memory without a file that lies within a mapping of a file holds a copy of it: programs copy
@@ -270,6 +272,9 @@ void SystemReplay::map_module(const Fact& fact) {
         covered.build_id_kind = module.build_id_kind;
         covered.build_id = module.build_id;
       }
+      if (covered.file.inode == 0) {
+        covered.file = module.file;
+      }
       return;  // came twice
     }
     if (end_of(covered) <= end) {
@@ -309,6 +314,7 @@ void SystemReplay::unmap_all(std::uint32_t pid, std::uint64_t time_ns) {
 void SystemReplay::identify_modules() {
   for (Module& module : tables_.modules) {
     if (!module.build_id.empty()) {
+      module.file = {};
       continue;
     }
     const auto by_base = facts_.base_identities.find({module.pid, module.base});
@@ -321,6 +327,7 @@ void SystemReplay::identify_modules() {
       module.build_id_kind = identity->kind;
       module.build_id = identity->build_id;
       module.debug_name = identity->debug_name.empty() ? module.debug_name : identity->debug_name;
+      module.file = {};
     }
   }
 }

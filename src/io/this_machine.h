@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "stackpack/model.h"
+
 namespace stackpack::io {
 
 // What can be found out about the machine that this runs on. What it does not tell, as on Windows,
@@ -28,6 +30,13 @@ bool is_of_root_or_us(int descriptor);
 
 /// When an open file was made, in ns since 1970, where the file system keeps that.
 std::optional<std::int64_t> made_at(int descriptor);
+
+/// An open file as its file system knows it.
+struct FileOnDisk {
+  MappedFile file;
+  std::int64_t changed_ns = 0;  ///< of content or attributes, in ns since 1970: nobody sets it back
+};
+std::optional<FileOnDisk> file_on_disk(int descriptor);
 
 /// What a running process is called in its own container; its pid where it is in none. Nothing when
 /// there is no such process.

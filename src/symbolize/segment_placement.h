@@ -14,6 +14,7 @@ struct ImageMapping {
   std::uint64_t base = 0;
   std::uint64_t size = 0;
   std::uint64_t file_offset = 0;
+  MappedFile file{};
 
   // clang-tidy takes the zero that the compiler compares with for a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
@@ -21,7 +22,7 @@ struct ImageMapping {
 };
 
 inline ImageMapping mapping_of(const Module& module) {
-  return {module.pid, module.base, module.size, module.file_offset};
+  return {module.pid, module.base, module.size, module.file_offset, module.file};
 }
 
 /// Gives the executable segments of a debug file the offsets that they have in its image. Those in

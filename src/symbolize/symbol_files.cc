@@ -11,6 +11,7 @@
 #include "io/byte_source.h"
 #include "io/memory_file.h"
 #include "io/system_file.h"
+#include "io/this_machine.h"
 #include "symbolize/packed_module.h"
 
 namespace stackpack::symbolize {
@@ -41,6 +42,8 @@ struct OpenElf {
   ElfIdentity elf;
   std::uint64_t bytes = 0;
   Candidate at;
+  bool same_inode = false;
+  bool other_device = false;
 };
 
 bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
@@ -69,6 +72,8 @@ class Search {
     found.has_split = image.elf.has_split || debug.elf.has_split;
     OpenElf package = found.has_split ? find_package(image, debug) : OpenElf();
     found.by_path = image.file && key_.build_id.empty() && !places_.has_root;
+    found.same_inode = image.same_inode;
+    found.other_device = image.other_device;
     found.bytes = image.bytes + debug.bytes + alternate.bytes + package.bytes;
     found.layout = image.file ? std::move(image.elf) : std::move(debug.elf);
     found.image = std::move(image.file);
@@ -147,17 +152,44 @@ class Search {
     return opened.file && only_if_same(opened, build_id) ? std::move(opened) : OpenElf();
   }
 
-  // Opens a file that nothing but its path says to be the image, if nothing speaks against it.
+  // Opens a file whose build id was not recorded, if nothing speaks against it.
   OpenElf open_if_unchanged(const Candidate& candidate) {
     OpenElf opened = open(candidate);
-    io::FileStatus status;
-    if (!opened.file || !io::look_at(opened.file.get(), status) ||
-        status.modified_ns > *places_.unchanged_since_ns ||
+    if (!opened.file) {
+      note(SearchEnd::kNoFile);
+      return {};
+    }
+    const std::optional<io::FileOnDisk> there = io::file_on_disk(opened.file.get());
+    if (!there || !is_file_of_mappings(there->file, opened)) {
+      note(SearchEnd::kOtherFile);
+      return {};
+    }
+    if (there->changed_ns > *places_.unchanged_since_ns ||
         !has_code_where_mapped(opened.elf, key_.mappings)) {
-      note(opened.file ? SearchEnd::kChanged : SearchEnd::kNoFile);
+      note(SearchEnd::kChanged);
       return {};
     }
     return opened;
+  }
+
+  // Whether no mapping is of another file. File systems in layers, and btrfs, show other devices
+  // than the kernel records.
+  bool is_file_of_mappings(const MappedFile& there, OpenElf& opened) const {
+    for (const ImageMapping& mapping : key_.mappings) {
+      const MappedFile& mapped = mapping.file;
+      if (mapped.inode == 0) {
+        continue;
+      }
+      const bool other_generation =
+          mapped.generation != 0 && there.generation != 0 && mapped.generation != there.generation;
+      if (mapped.inode != there.inode || other_generation) {
+        return false;
+      }
+      opened.same_inode = true;
+      opened.other_device |=
+          mapped.device_major != there.device_major || mapped.device_minor != there.device_minor;
+    }
+    return true;
   }
 
   // What a process sees as its root is another one in a container.
@@ -462,9 +494,12 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id) {
       return "the file there is of another build";
     case SearchEnd::kNoBuildId:
       return no_build_id;
+    case SearchEnd::kOtherFile:
+      return "the capture has no build id of it, and another file is there now: its inode is not "
+             "the recorded one";
     case SearchEnd::kChanged:
-      return "the capture has no build id of it, and the file there is younger or has no code "
-             "where it was mapped";
+      return "the capture has no build id of it, and the file there was changed since or has no "
+             "code where it was mapped";
     case SearchEnd::kNotElf:
       return "not an ELF file";
     case SearchEnd::kNotAFile:

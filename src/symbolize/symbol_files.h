@@ -24,9 +24,9 @@ struct SymbolPlaces {
   /// Where the recorded machine's files are; empty: this one's root.
   std::string root;
   bool has_root = false;  ///< the user gave it: files without a build id are believed
-  /// Files of this machine are believed by their paths, too, that have no build id recorded, when
-  /// they did not change after this (ns since 1970) and have code where it was mapped. Nothing:
-  /// they are not.
+  /// Files of this machine are believed, too, that have no build id recorded, when they have the
+  /// recorded inode, where one was recorded, did not change after this (ns since 1970) and have
+  /// code where it was mapped. Nothing: they are not.
   std::optional<std::int64_t> unchanged_since_ns{};
   /// The capture is of this machine: images of processes that still run are looked for in the
   /// containers of those, too.
@@ -48,6 +48,7 @@ enum class SearchEnd : std::uint8_t {
   kNoFile,
   kOtherBuildId,  ///< there is a file, of another build
   kNoBuildId,     ///< nothing says that a file is the one that was recorded
+  kOtherFile,     ///< as kNoBuildId, and the file with that path has another inode
   kChanged,       ///< as kNoBuildId, and the file with that path is not the one that was recorded
   kNotElf,
   kNotAFile,   ///< a device, a FIFO, a folder
@@ -73,9 +74,11 @@ struct FoundFiles {
   ElfIdentity layout;
   /// `image` is a packed kernel module, which was not looked into, and there is nothing else.
   bool packed = false;
-  bool has_split = false;   ///< parts of the debug information may be in .dwo files
-  std::uint64_t bytes = 0;  ///< of all of them
-  bool by_path = false;     ///< `image` is believed by its path: nothing else says that it is it
+  bool has_split = false;     ///< parts of the debug information may be in .dwo files
+  std::uint64_t bytes = 0;    ///< of all of them
+  bool by_path = false;       ///< `image` is believed without a build id: for its path or its inode
+  bool same_inode = false;    ///< with by_path: it is the inode that was mapped
+  bool other_device = false;  ///< with same_inode: on another device than recorded
   std::string image_path;
   std::string debug_path;
 };

@@ -146,7 +146,7 @@ TEST_SUITE("hot spots") {
     };
     // Code without a file is what its process made at run time.
     CHECK(lines(HotSpotKind::kModule) == Lines{"[JIT] prog 80 100", "x.so 20 20"});
-    CHECK(lines(HotSpotKind::kFile) == Lines{"[unknown] 80 100", "[x.so] 20 20"});
+    CHECK(lines(HotSpotKind::kFile) == Lines{"[JIT] prog 80 100", "[x.so] 20 20"});
     CHECK(lines(HotSpotKind::kComm) == Lines{"prog 101 101"});
     CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
     CHECK(lines(HotSpotKind::kEvent) == Lines{"cpu-clock 101 101"});
@@ -212,6 +212,29 @@ TEST_SUITE("hot spots") {
     CHECK(lines(3) == Lines{"a 0 10", "-b 0 5", "--a 5 5", "and 2"});
     query.patterns.hide = {"b"};
     CHECK(lines(2) == Lines{"a 0 10", "-a 5 5", "and 2"});
+  }
+
+  TEST_CASE("hot spots: focus, ignore and hide mean functions, whatever a row is") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    query.filters.count = CountBy::kSamples;
+    const auto modules = [&] {
+      query.by = HotSpotKind::kModule;
+      const auto spots = app::hot_spots(*reader, query);
+      REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+      return lines_of(*spots);
+    };
+    const Lines all{"[JIT] prog 8 10", "x.so 2 2"};
+    CHECK(modules() == all);
+    query.patterns.focus = {"b"};
+    CHECK(modules() == Lines{"[JIT] prog 5 5"});
+    query.patterns.focus.clear();
+    query.patterns.ignore = {"b"};
+    CHECK(modules() == Lines{"[JIT] prog 3 5", "x.so 2 2"});
+    query.patterns.ignore = {"x.so"};  // an image is no function
+    CHECK(modules() == all);
   }
 
   TEST_CASE("hot spots: an unnamed caller is where it called, as in exports") {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "io/this_machine.h"
@@ -213,6 +215,22 @@ TEST_CASE(
   mappings.back() = {8, 0x7000'0000, kPage, begin + size};
   CHECK(find(places).end == symbolize::SearchEnd::kChanged);
   mappings.pop_back();
+  CHECK_FALSE(found.same_inode);
+  // With an inode, its file and no other one. Devices may differ, and generations not be known.
+  struct stat there {};
+  REQUIRE(::stat(own_path().c_str(), &there) == 0);
+  mappings.resize(1);
+  MappedFile& file = mappings.front().file;
+  file = {static_cast<std::uint32_t>(major(there.st_dev)),
+          static_cast<std::uint32_t>(minor(there.st_dev)), there.st_ino, 0};
+  CHECK(find(places).same_inode);
+  CHECK_FALSE(find(places).other_device);
+  ++file.device_minor;
+  CHECK(find(places).end == symbolize::SearchEnd::kFound);
+  CHECK(find(places).other_device);
+  ++file.inode;
+  CHECK(find(places).end == symbolize::SearchEnd::kOtherFile);
+  file = {};
   places.unchanged_since_ns = kSecond;  // the program was linked since
   CHECK(find(places).end == symbolize::SearchEnd::kChanged);
 }

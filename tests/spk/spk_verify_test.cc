@@ -256,6 +256,41 @@ TEST_SUITE("spk verify") {
     }
   }
 
+  TEST_CASE("verify: files of modules come back, are of modules without a build id, and ascend") {
+    SpkContent content = whole_content();
+    content.tables.modules[0].file = {1, 2, 3, 4};  // not kept: it has a build id
+    content.tables.modules[1].file = {8, 1, 4711, 99};
+    const Bytes file = spk_bytes(content);
+    CHECK(verdict(file).empty());
+    const auto modules = Reader::open_memory(file).value()->modules();
+    REQUIRE(modules.has_value());
+    CHECK((*modules)[0].file == MappedFile{});
+    CHECK((*modules)[1].file == MappedFile{8, 1, 4711, 99});
+    const Bytes good = cooked_anew(file);
+    const auto with = [&good](const std::vector<spk::ModuleFile>& rows) {
+      SpkRecipe recipe = recipe_of(good);
+      SpkRecipe::Section& section = section_of(recipe, SectionKind::kModuleFiles);
+      spk::BlockContent content_of_rows;
+      spk::encode_rows(std::span(rows), content_of_rows);
+      Bytes& block = section.blocks.at(0);
+      block.clear();
+      for (const std::span<const std::byte> part : content_of_rows.parts()) {
+        block.insert(block.end(), part.begin(), part.end());
+      }
+      section.record.items = rows.size();
+      return verdict(cook(std::move(recipe)));
+    };
+    CHECK(with({{1, 8, 1, 4711, 99}}).empty());
+    for (const spk::ModuleFile& bad :
+         {spk::ModuleFile{0, 8, 1, 4711, 0}, spk::ModuleFile{1, 8, 1, 0, 0},
+          spk::ModuleFile{3, 8, 1, 4711, 0}}) {
+      CHECK(with({bad}) == "spk: a file of a module that has none");
+    }
+    CHECK(with({{1, 8, 1, 4711, 0}, {1, 8, 1, 4711, 0}}) == "spk: files of modules do not ascend");
+    CHECK(with(std::vector<spk::ModuleFile>(4, {1, 8, 1, 4711, 0})) ==
+          "spk: files of more modules than there are");
+  }
+
   TEST_CASE("verify: names of losses and of reasons ascend") {
     const Bytes good = good_file();
     CHECK(verdict(with_summary(good, [](Statistics& s) { std::swap(s.losses[0], s.losses[1]); })) ==

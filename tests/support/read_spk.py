@@ -27,11 +27,13 @@ SAMPLE_FIELDS, CONTROL_GROUPS = 35, 36
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
 CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
+MODULE_FILES = 57
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX,
+             "1.5": MODULE_FILES}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -124,7 +126,7 @@ Section = collections.namedtuple("Section", "kind flags offset stored raw items 
 class File:
     """Directory and contents of the blocks, by section."""
 
-    def __init__(self, path, version="1.4"):
+    def __init__(self, path, version="1.5"):
         with open(path, "rb") as file:
             data = file.read()
         need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
@@ -429,7 +431,7 @@ def count_samples(file):
 
 # Fields of the tables: n number, t time, x text.
 TABLES = {EVENTS: "xn", PROCESSES: "nnttnxx", THREADS: "nnttx", MODULES: "nnnnttxnxx", METADATA: "xx",
-          CONTROL_GROUPS: "nx"}
+          CONTROL_GROUPS: "nx", MODULE_FILES: "nnnnn"}
 
 
 def read_table(file, kind):
@@ -533,7 +535,12 @@ def list_threads(file):
 
 
 def list_modules(file):
-    for pid, base, size, offset, start, end, path, kind, build_id, debug in read_table(file, MODULES):
+    rows = list(read_table(file, MODULES))
+    files = list(read_table(file, MODULE_FILES))
+    need(all(a[0] < b[0] for a, b in zip(files, files[1:])), "files of modules ascend")
+    for row, _, _, inode, _ in files:
+        need(row < len(rows) and rows[row][7] == 0 and inode != 0, "a file of a module that has none")
+    for pid, base, size, offset, start, end, path, kind, build_id, debug in rows:
         print(number_or_none(pid), hex(base), hex(size), hex(offset), seconds(start), seconds(end),
               ["-", "gnu", "pdb"][kind], build_id.hex() or "-", escaped(debug), escaped(path), sep="\t")
 
@@ -994,7 +1001,7 @@ LISTINGS = {
 
 def main():
     _, *arguments = sys.argv
-    version = "1.4"
+    version = "1.5"
     if arguments[:1] == ["--version"] and arguments[1:2] and arguments[1] in LAST_KIND:
         version, arguments = arguments[1], arguments[2:]
     if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):

@@ -98,6 +98,9 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
 std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
   auto entities =
       std::make_unique<query::FrameEntities>(*selection_, grain_of(query_), query_.linkage_names);
+  if (!query_.patterns.empty()) {
+    entities->keep_functions();
+  }
   if (query_.by == HotSpotKind::kPackage) {
     entities->group_modules([packages = ImagePackages(view_.modules)](const Module& module) {
       return std::string(packages.of(module));

@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "app/analysis/placed_callstacks.h"
@@ -28,6 +28,7 @@ struct Seen {
   std::uint32_t context = 0;
   FrameMode mode = FrameMode::kUnknown;
   AddressUse use = AddressUse::kExact;
+  bool called_from_image = false;
 
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -36,7 +37,8 @@ struct SeenHash {
   std::size_t operator()(const Seen& seen) const {
     constexpr std::uint64_t kFactor = 0x9E37'79B9'7F4A'7C15ULL;
     std::uint64_t hash = (seen.address ^ (std::uint64_t{seen.context} << 40)) * kFactor;
-    hash ^= static_cast<std::uint64_t>(seen.mode) * 2 + static_cast<std::uint64_t>(seen.use);
+    hash ^= static_cast<std::uint64_t>(seen.mode) * 4 + static_cast<std::uint64_t>(seen.use) * 2 +
+            (seen.called_from_image ? 1 : 0);
     return static_cast<std::size_t>((hash ^ (hash >> 32)) * kFactor);
   }
 };
@@ -67,12 +69,15 @@ class Collector {
   // `number`: of the context.
   void add_stack(std::span<const Frame> frames, const query::MappingContext& context,
                  std::uint32_t number) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
+    bool called_from_image = false;
+    for (std::size_t i = frames.size(); i-- != 0;) {  // leaf first: callers come after
       const AddressUse use = symbols_.use_of(frames, i, context.pid, context.time_ns);
-      const Seen seen{frames[i].address, number, frames[i].mode, use};
-      if (seen_.insert(seen).second) {
-        add(frames[i], seen.use, context);
+      const Seen seen{frames[i].address, number, frames[i].mode, use, called_from_image};
+      const auto [known, fresh] = seen_.try_emplace(seen, false);
+      if (fresh) {
+        known->second = add(frames[i], seen, context);
       }
+      called_from_image = known->second;
     }
   }
 
@@ -82,7 +87,7 @@ class Collector {
     const auto add_end = [&](std::uint32_t image, std::uint64_t offset) {
       const auto query = image == kNoImage ? std::nullopt : addresses.find(image, offset);
       if (query) {
-        add(query->frame, AddressUse::kExact, {query->pid, query->time_ns});
+        add(query->frame, {}, {query->pid, query->time_ns});
       }
     };
     for (const BranchEdge& edge : branches.edges) {
@@ -109,37 +114,36 @@ class Collector {
   }
 
  private:
-  void add(const Frame& frame, AddressUse use, const query::MappingContext& context) {
-    const CodeLocation location = symbols_.locate(frame, context.pid, context.time_ns, use);
+  // Whether it lies in an image.
+  bool add(const Frame& frame, const Seen& seen, const query::MappingContext& context) {
+    const CodeLocation location = symbols_.locate(frame, context.pid, context.time_ns, seen.use);
     if (!location.has_address) {
-      return;
+      return false;
     }
     const std::uint64_t back = location.use == AddressUse::kReturn && frame.address != 0 ? 1 : 0;
     if (frame.mode == FrameMode::kKernel &&
         (location.module == nullptr || !has_own_file(*location.module))) {
       kernel_.push_back(frame.address - back);
-      return;
+      return location.module != nullptr;
     }
-    if (frame.mode == FrameMode::kKernel) {
-      add_to_image(location, back);
-      return;
+    const bool of_process = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown;
+    const bool in_image = location.module != nullptr && !has_no_file(location.module->path);
+    if (frame.mode == FrameMode::kKernel || (of_process && in_image)) {
+      add_to_image(location, back, seen.called_from_image);
+      return true;
     }
-    if (frame.mode != FrameMode::kUser && frame.mode != FrameMode::kUnknown) {
-      return;
+    if (of_process) {
+      processes_[{context.pid, life_of(context)}].push_back(frame.address - back);
     }
-    if (location.module != nullptr && !has_no_file(location.module->path)) {
-      add_to_image(location, back);
-      return;
-    }
-    processes_[{context.pid, life_of(context)}].push_back(frame.address - back);
+    return false;
   }
 
-  void add_to_image(const CodeLocation& location, std::uint64_t back) {
+  void add_to_image(const CodeLocation& location, std::uint64_t back, bool called_from_image) {
     if (location.offset >= back) {
       const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
       AskedImage& image = images_[symbols_.image_of(row)];
       image.offsets.push_back(location.offset - back);
-      if (back != 0) {
+      if (back != 0 && called_from_image) {
         image.callers.push_back(location.offset - back);
       }
     }
@@ -165,8 +169,8 @@ class Collector {
   const symbols::SymbolIndex& symbols_;
   bool modules_as_kernel_;
   capture::ProcessLives lives_;
-  std::unordered_set<Seen, SeenHash> seen_;
-  std::map<std::uint32_t, AskedImage> images_;  // by their first rows
+  std::unordered_map<Seen, bool, SeenHash> seen_;  // whether it lies in an image
+  std::map<std::uint32_t, AskedImage> images_;     // by their first rows
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
   std::vector<std::uint64_t> kernel_;
 };

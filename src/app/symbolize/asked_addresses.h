@@ -19,7 +19,9 @@ namespace stackpack::app {
 struct AskedImage {
   std::uint32_t module = 0;  ///< the first row of the image
   std::vector<std::uint64_t> offsets;
-  std::vector<std::uint64_t> callers;  ///< those of `offsets` that are of callers
+  /// Those of `offsets` that are of callers whose own callers lie in images, too. A walk by frame
+  /// pointers through code that has none makes up the others.
+  std::vector<std::uint64_t> callers;
 };
 
 /// Those that lie in no image, or in memory that has no file: of code made at run time.
@@ -39,7 +41,7 @@ struct AskedAddresses {
 /// `modules_as_kernel`: addresses in modules of the kernel are in AskedAddresses::kernel.
 /// `names`: in place of those of the file; they say which frames were interrupted, see
 /// Symbols::use_of.
-/// Memory: some 40 bytes per distinct (process, address).
+/// Memory: some 50 bytes per distinct (process, address).
 Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
                                        std::optional<Names> names = std::nullopt);
 

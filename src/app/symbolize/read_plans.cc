@@ -230,6 +230,18 @@ ReadPlan plan_windows_image(const Module& module, const SymbolPlaces& places) {
 using symbolize::FoundFiles;
 using symbolize::SearchEnd;
 
+std::string_view why_believed(const FoundFiles& found) {
+  if (!found.by_path) {
+    return "";
+  }
+  if (!found.same_inode) {
+    return "believed by its path: the capture has no build id of it";
+  }
+  return found.other_device ? "believed by its inode, on another device than recorded: the capture "
+                              "has no build id of it"
+                            : "believed by its inode: the capture has no build id of it";
+}
+
 // The parts of a plan that all ELF files have; `elf` are the files as the reader gets them.
 ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFiles& elf) {
   ReadPlan plan;
@@ -239,7 +251,7 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
     return plan;
   }
   plan.found = found.image ? found.image_path : found.debug_path;
-  plan.reason = found.by_path ? "believed by its path: the capture has no build id of it" : "";
+  plan.reason = why_believed(found);
   plan.debug_file = found.image && found.debug ? found.debug_path : "";
   if (!symbolize::reads_elf_names()) {
     plan.reason = "found, but symbols of ELF files are read on Linux only";
@@ -277,10 +289,11 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   return plan;
 }
 
-// Whether a file that is believed by its path has other code than what ran.
+// Whether a file that is believed by its path alone has other code than what ran.
 std::optional<CallerCheck> callers_against(const FoundFiles& found,
                                            std::span<const std::uint64_t> callers) {
-  if (!found.by_path || !found.image || found.packed || !found.layout.has_image_offsets) {
+  if (!found.by_path || found.same_inode || !found.image || found.packed ||
+      !found.layout.has_image_offsets) {
     return std::nullopt;
   }
   const auto file = io::source_of_descriptor(found.image.get());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/field_recorder.h"
+#include "capture/memory_name.h"
 #include "formats/perf/namespace_values.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
@@ -238,7 +239,10 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
       module.build_id = read_build_id(body, size);
       module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
     } else {
-      body.skip(24);  // device, inode, generation
+      module.file.device_major = body.read<std::uint32_t>();
+      module.file.device_minor = body.read<std::uint32_t>();
+      module.file.inode = body.read<std::uint64_t>();
+      module.file.generation = body.read<std::uint64_t>();
     }
     protection = body.read<std::uint32_t>();
     body.skip(4);  // flags
@@ -261,6 +265,9 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
     context_.notice(loss::kJitMappingsForgotten, 1, record.offset);
   }
   module.path = std::string(image_name(name));
+  if (capture::is_memory_name(module.path)) {
+    module.file = {};
+  }
   if (is_kernel_image(name)) {
     note_kernel_reference(name, module.file_offset, context_.sink.system());
     module.file_offset = 0;

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -184,6 +186,25 @@ std::optional<std::int64_t> made_at(int descriptor) {
     return std::nullopt;
   }
   return found.stx_btime.tv_sec * kNsPerSecond + found.stx_btime.tv_nsec;
+}
+
+std::optional<FileOnDisk> file_on_disk(int descriptor) {
+  struct stat found {};
+  if (::fstat(descriptor, &found) != 0) {
+    return std::nullopt;
+  }
+  FileOnDisk on_disk;
+  on_disk.file = {static_cast<std::uint32_t>(major(found.st_dev)),
+                  static_cast<std::uint32_t>(minor(found.st_dev)), found.st_ino, 0};
+  on_disk.changed_ns =
+      std::max(std::int64_t{found.st_mtim.tv_sec} * kNsPerSecond + found.st_mtim.tv_nsec,
+               std::int64_t{found.st_ctim.tv_sec} * kNsPerSecond + found.st_ctim.tv_nsec);
+  std::uint64_t generation =
+      0;  // the call is declared for a long, of which the kernel writes an int
+  if (::syscall(SYS_ioctl, descriptor, FS_IOC_GETVERSION, &generation) == 0) {  // NOLINT(*-vararg)
+    on_disk.file.generation = generation & ~std::uint32_t{0};
+  }
+  return on_disk;
 }
 
 std::optional<std::uint32_t> pid_inside(std::uint32_t pid) {

@@ -54,6 +54,10 @@ std::optional<std::int64_t> made_at(int /*descriptor*/) {
   return std::nullopt;
 }
 
+std::optional<FileOnDisk> file_on_disk(int /*descriptor*/) {
+  return std::nullopt;
+}
+
 std::optional<std::uint32_t> pid_inside(std::uint32_t /*pid*/) {
   return std::nullopt;
 }

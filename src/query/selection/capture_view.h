@@ -95,6 +95,8 @@ struct CaptureView {
 inline constexpr std::string_view kSyntheticFramesKey = "frames.synthetic";
 inline constexpr std::string_view kAggregatedKey = "samples.aggregated";
 inline constexpr std::string_view kUnitKey = "pprof.unit.";  ///< and the name of an event
+/// Name of the event that a report shows first.
+inline constexpr std::string_view kDefaultEventKey = "pprof.default_event";
 inline constexpr std::string_view kWallOffsetKey = "clock.wall_offset_ns";
 
 /// What a control group is called: its path, or `cgroup ID` where none was recorded.

@@ -169,7 +169,8 @@ Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const Sam
   if (!apart) {
     return apart.error();
   }
-  return event_groups({view.events, view.event_samples, std::move(*apart)}, *wanted);
+  return event_groups(
+      {view.events, view.event_samples, std::move(*apart), view.fact(kDefaultEventKey)}, *wanted);
 }
 
 Result<EventChoice> EventChoice::create(const CaptureView& view, const ExportOptions& options,

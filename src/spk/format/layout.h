@@ -72,6 +72,7 @@ enum class SectionKind : std::uint32_t {
   kCycleSuccessors = 45,
   kCyclePages = 46,
   kCyclePageIndex = 47,
+  kModuleFiles = 57,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -86,7 +87,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 36> kSectionNames{{
+inline constexpr std::array<SectionName, 37> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -123,6 +124,7 @@ inline constexpr std::array<SectionName, 36> kSectionNames{{
     {SectionKind::kCycleSuccessors, "cycle_successors", false, false},
     {SectionKind::kCyclePages, "cycle_pages", false, true},
     {SectionKind::kCyclePageIndex, "cycle_page_index", false, false},
+    {SectionKind::kModuleFiles, "module_files", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.

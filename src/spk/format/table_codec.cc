@@ -101,6 +101,15 @@ void visit_fields(Visitor& visit, const ControlGroup* /*table*/) {
   visit.text(&ControlGroup::path);
 }
 
+template <typename Visitor>
+void visit_fields(Visitor& visit, const ModuleFile* /*table*/) {
+  visit.number(&ModuleFile::module, kMax32);
+  visit.number(&ModuleFile::device_major, kMax32);
+  visit.number(&ModuleFile::device_minor, kMax32);
+  visit.number(&ModuleFile::inode, kMax64);
+  visit.number(&ModuleFile::generation, kMax64);
+}
+
 template <typename Row>
 class RowWriter {
  public:
@@ -199,6 +208,18 @@ Status decode(bytes::ByteCursor in, std::uint32_t limit, std::vector<Row>& rows)
 
 }  // namespace
 
+std::vector<ModuleFile> files_of(std::span<const Module> modules) {
+  std::vector<ModuleFile> rows;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const MappedFile& file = modules[i].file;
+    if (file.inode != 0 && modules[i].build_id_kind == BuildIdKind::kNone) {
+      rows.push_back({static_cast<std::uint32_t>(i), file.device_major, file.device_minor,
+                      file.inode, file.generation});
+    }
+  }
+  return rows;
+}
+
 void encode_rows(std::span<const Event> rows, BlockContent& content) {
   encode(rows, content);
 }
@@ -221,6 +242,9 @@ void encode_rows(std::span<const SourceRow> rows, BlockContent& content) {
   encode(rows, content);
 }
 void encode_rows(std::span<const ControlGroup> rows, BlockContent& content) {
+  encode(rows, content);
+}
+void encode_rows(std::span<const ModuleFile> rows, BlockContent& content) {
   encode(rows, content);
 }
 
@@ -251,6 +275,10 @@ Status decode_rows(bytes::ByteCursor in, std::vector<ControlGroup>& rows) {
   return decode(in, kRowsPerTableBlock, rows);
 }
 
+Status decode_rows(bytes::ByteCursor in, std::vector<ModuleFile>& rows) {
+  return decode(in, kRowsPerTableBlock, rows);
+}
+
 std::size_t text_bytes(const Event& row) {
   return row.name.size();
 }
@@ -268,6 +296,9 @@ std::size_t text_bytes(const MetadataEntry& row) {
 }
 std::size_t text_bytes(const ControlGroup& row) {
   return row.path.size();
+}
+std::size_t text_bytes(const ModuleFile& /*row*/) {
+  return 0;
 }
 std::size_t text_bytes(const SourceRow& row) {
   return row.id.size() + row.names_hash.size() + row.kind.size() + row.fingerprint.size() +

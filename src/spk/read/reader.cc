@@ -9,6 +9,7 @@
 #include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
+#include "spk/read/table_rules.h"
 #include "spk/read/value_store.h"
 #include "spk/read/verifier.h"
 #include "stackpack/names.h"
@@ -363,7 +364,18 @@ Result<std::vector<Thread>> Reader::threads() const {
   return impl_->table<Thread>(spk::SectionKind::kThreads);
 }
 Result<std::vector<Module>> Reader::modules() const {
-  return impl_->table<Module>(spk::SectionKind::kModules);
+  Result<std::vector<Module>> modules = impl_->table<Module>(spk::SectionKind::kModules);
+  const spk::SectionRecord* const section =
+      impl_->file.directory.find(spk::SectionKind::kModuleFiles);
+  if (!modules || section == nullptr) {
+    return modules;
+  }
+  if (section->items > modules->size()) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: files of more modules than there are"};
+  }
+  const auto files = impl_->table<spk::ModuleFile>(spk::SectionKind::kModuleFiles);
+  const Status taken = files ? spk::take_module_files(*files, *modules) : Status(files.error());
+  return taken ? std::move(modules) : Result<std::vector<Module>>(taken.error());
 }
 Result<std::vector<MetadataEntry>> Reader::metadata() const {
   return impl_->table<MetadataEntry>(spk::SectionKind::kMetadata);

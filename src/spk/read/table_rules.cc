@@ -150,6 +150,20 @@ Status check_control_groups(std::span<const ControlGroup> rows) {
              : Status{broken("spk: a control group comes twice")};
 }
 
+Status take_module_files(std::span<const ModuleFile> rows, std::span<Module> modules) {
+  if (!ascending(rows, &ModuleFile::module)) {
+    return broken("spk: files of modules do not ascend");
+  }
+  for (const ModuleFile& row : rows) {
+    if (row.module >= modules.size() || row.inode == 0 ||
+        modules[row.module].build_id_kind != BuildIdKind::kNone) {
+      return broken("spk: a file of a module that has none");
+    }
+    modules[row.module].file = {row.device_major, row.device_minor, row.inode, row.generation};
+  }
+  return {};
+}
+
 Status check_stack_counts(std::span<const StackCount> rows) {
   const auto key = [](const StackCount& row) {
     return std::tuple(row.stack, row.event, row.pid, row.origin);

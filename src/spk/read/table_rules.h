@@ -5,6 +5,7 @@
 #include <span>
 
 #include "spk/format/directory.h"
+#include "spk/format/table_codec.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -19,6 +20,9 @@ Status check_modules(std::span<const Module> rows);
 Status check_metadata(std::span<const MetadataEntry> rows);
 Status check_control_groups(std::span<const ControlGroup> rows);
 Status check_stack_counts(std::span<const StackCount> rows);
+
+/// Gives modules the files that the rows of module_files say. Rows ascend by module.
+Status take_module_files(std::span<const ModuleFile> rows, std::span<Module> modules);
 
 /// The lists of the summary.
 Status check_losses(std::span<const LossCounter> rows);

@@ -57,6 +57,13 @@ Status Writer::Impl::write_tables(const capture::SystemTables& tables,
       return status;
     }
   }
+  if (const std::vector<ModuleFile> files = files_of(tables.modules); !files.empty()) {
+    if (const Status status =
+            write_table(SectionKind::kModuleFiles, std::span<const ModuleFile>(files));
+        !status) {
+      return status;
+    }
+  }
   return tables.sources.empty()
              ? Status()
              : write_table(SectionKind::kSources,

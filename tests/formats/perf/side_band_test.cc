@@ -45,13 +45,20 @@ TestBytes mmap(const PerfWriter& w, std::uint32_t pid, std::uint64_t base, std::
   return side(w, RecordType::kMmap, misc, payload, time);
 }
 
+constexpr std::uint64_t kInode = 4711;
+constexpr std::uint64_t kGeneration = 99;
+
 TestBytes mmap2(const PerfWriter& w, std::uint32_t pid, std::uint64_t base, std::string_view path,
                 std::uint8_t build_id_size, std::uint64_t time) {
   TestBytes payload = w.bytes();
   payload.u32(pid).u32(pid).u64(base).u64(0x1000).u64(0x2000);
-  payload.u8(build_id_size).zeros(3);
-  for (std::uint8_t i = 0; i < 20; ++i) {
-    payload.u8(i < build_id_size ? static_cast<std::uint8_t>(i + 1) : 0);
+  if (build_id_size == 0) {
+    payload.u32(8).u32(1).u64(kInode).u64(kGeneration);
+  } else {
+    payload.u8(build_id_size).zeros(3);
+    for (std::uint8_t i = 0; i < 20; ++i) {
+      payload.u8(i < build_id_size ? static_cast<std::uint8_t>(i + 1) : 0);
+    }
   }
   payload.u32(5).u32(2).text(path).u8(0).pad_to(8);
   const std::uint16_t misc = build_id_size != 0 ? perf::kMiscMmapBuildId : 0;
@@ -117,6 +124,8 @@ TEST_CASE("perf side band: mappings of processes and of the kernel") {
   CHECK(tables.modules[1].start_ns == 50);
   CHECK(tables.modules[2].build_id == std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(tables.modules[3].build_id.empty());
+  CHECK(tables.modules[3].file == MappedFile{8, 1, kInode, kGeneration});
+  CHECK(tables.modules[2].file == MappedFile{});
   CHECK(tables.modules[4].pid == kKernelPid);
   CHECK(tables.modules[4].path == "[kernel.kallsyms]");
   CHECK(tables.modules[4].file_offset == 0);
