@@ -261,6 +261,7 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kProcess:
     case app::HotSpotKind::kThread:
     case app::HotSpotKind::kComm:
+    case app::HotSpotKind::kPool:
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
       return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||

@@ -71,7 +71,8 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
       query::SampleSelection::create(counting->view_, counting->query_.filters,
                                      {.is_report = true,
                                       .numbers = query.by == HotSpotKind::kControlGroup,
-                                      .event_key = counting->query_.event_key});
+                                      .event_key = counting->query_.event_key,
+                                      .processors_apart = query.by == HotSpotKind::kEvent});
   if (!selection) {
     return selection.error();
   }
