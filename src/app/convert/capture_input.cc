@@ -10,6 +10,7 @@
 #include "app/convert/capture_probe.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "codec/plain_text.h"
 
 namespace stackpack::app {
 
@@ -195,6 +196,14 @@ Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const st
     }
     if (head->bytes.empty() && damages_.back()->error) {
       return *damages_.back()->error;
+    }
+  }
+  if (const auto encoding = codec::text_encoding_of(head->bytes);
+      encoding != codec::TextEncoding::kPlain) {
+    source = codec::plain_text_source(std::move(source), encoding);
+    head = peek_head(source);
+    if (!head) {
+      return head.error();
     }
   }
   // A trace of which nothing can be read is for the reader of the session to count.

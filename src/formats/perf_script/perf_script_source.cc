@@ -198,9 +198,9 @@ class ScriptReader {
       account_.parsed += line.bytes;
       return ended ? begin_sample(*head, line.offset) : ended;
     }
-    if (head) {
+    if (head && head->other_record) {
       skip(skip::kOtherRecord, LossKind::kNotice, line);
-    } else if (!timed_.value_or(false) && !in_sample_) {
+    } else if (!head && !timed_.value_or(false) && !in_sample_) {
       bare_ = line.text;
       bare_line_ = line;
     } else {
@@ -231,9 +231,10 @@ class ScriptReader {
     return take_detail(text);
   }
 
-  // All heads have a time, or none: of a text with times, a line without is none.
+  // All heads have a time, or none, and likewise an event: others are cut, or something else.
   [[nodiscard]] bool fits_others(const SampleHead& head) const {
-    return is_timed(head) == timed_.value_or(is_timed(head));
+    return is_timed(head) == timed_.value_or(is_timed(head)) &&
+           (!head.event.empty() || names_events_ != true);
   }
 
   // No callstack followed the line.
@@ -274,6 +275,7 @@ class ScriptReader {
       sink_.system().metadata("samples.aggregated", "1");
     }
     timed_ = is_timed(head);
+    names_events_ = names_events_.value_or(!head.event.empty());
     sample_ = Sample{};
     sample_.time_ns = is_timed(head) ? head.time_ns : 0;
     sample_.tid = head.tid;
@@ -389,10 +391,11 @@ class ScriptReader {
   bool in_sample_ = false;
   bool keeps_ = false;
   bool any_ = false;
-  std::optional<bool> timed_;        // whether samples have times, once there is one
-  bool is_headless_ = false;         // the sample has no first line
-  std::optional<std::string> bare_;  // a line that is a head if a callstack follows
-  capture::TextLine bare_line_;      // its place; its text is gone
+  std::optional<bool> timed_;         // whether samples have times, once there is one
+  std::optional<bool> names_events_;  // the first one does
+  bool is_headless_ = false;          // the sample has no first line
+  std::optional<std::string> bare_;   // a line that is a head if a callstack follows
+  capture::TextLine bare_line_;       // its place; its text is gone
   std::string event_key_;
   core::StringTable event_keys_;
   std::vector<std::uint32_t> events_;  // by key

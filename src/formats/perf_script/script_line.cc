@@ -13,6 +13,7 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+constexpr std::size_t kLeastLongDigits = 12;    // of an address in memory
 constexpr std::size_t kMostPeriodColumns = 16;  // in front of an address of 16 columns
 
 // The next word of `rest`, which begins after it then.
@@ -277,6 +278,10 @@ std::optional<ScriptFrame> parse_frame(std::string_view text) {
   ScriptFrame frame;
   frame.address = *number;
   rest = trimmed(rest);
+  if (const std::size_t end = rest.find_first_not_of(kHexDigits);
+      end != std::string_view::npos && end >= kLeastLongDigits && rest[end] == ' ') {
+    return std::nullopt;  // the number of a thread, and an address
+  }
   if (rest.ends_with(')')) {
     const std::size_t open = opening_of(rest);
     if (open != std::string_view::npos && (open == 0 || rest[open - 1] == ' ')) {

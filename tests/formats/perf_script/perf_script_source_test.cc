@@ -247,7 +247,8 @@ TEST_CASE("perf script: first lines with fewer fields begin samples all the same
 TEST_CASE("perf script: samples without callstacks have their address in the line") {
   for (const std::string head :
        {"frames    43  ffffffff821f2fa7 f", "frames    43    1003009  ffffffff821f2fa7 f",
-        "frames cpu-clock:  ffffffff821f2fa7 f", " ffffffff821f2fa7 f"}) {
+        "frames cpu-clock:  ffffffff821f2fa7 f", "   43  ffffffff821f2fa7 f",
+        " ffffffff821f2fa7 f"}) {
     CAPTURE(head);
     CollectingSink sink;
     const std::string text = head + " ([kernel.kallsyms])\n";
@@ -281,6 +282,15 @@ TEST_CASE("perf script: what names source lines and offsets in files is no name"
   CHECK(account->skipped.total() == 0);
   CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a;g@/b"});
   CHECK(losses(sink, "perf_script_source_lines_not_kept") == 2);
+}
+
+TEST_CASE("perf script: lines with fewer fields than the first are no samples") {
+  CollectingSink sink;
+  const std::string good = "a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n\n";
+  const auto account = read(good + "a 7/7 cycles: \n\n" + good + "a 7/7 1.000000: 1", sink);
+  REQUIRE(account.has_value());
+  CHECK(sink.rows.size() == 2);
+  CHECK(losses(sink, "perf_script_unknown_line") == 2);
 }
 
 TEST_CASE("perf script: logs and other texts are none") {
