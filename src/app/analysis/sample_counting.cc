@@ -101,6 +101,9 @@ std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
   if (!query_.patterns.empty()) {
     entities->keep_functions();
   }
+  if (query_.patterns.empty() && (query_.folds_inlined || query_.by == HotSpotKind::kCallstack)) {
+    entities->fold_inlined();
+  }
   if (query_.by == HotSpotKind::kPackage) {
     entities->group_modules([packages = ImagePackages(view_.modules)](const Module& module) {
       return std::string(packages.of(module));
