@@ -46,8 +46,7 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
     Result<app::PackedCapture> opened =
         app::PackedCapture::open(path, packing_of(arguments, path, messages), &conversion);
     if (!opened) {
-      messages.error(path, opened.error());
-      messages.tried(path, conversion.tried);
+      explain_unread(path, opened.error(), conversion, messages);
       exit_code = std::max<int>(exit_code, exit_code_of(opened.error()));
       good = false;
       continue;

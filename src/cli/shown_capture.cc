@@ -1,6 +1,7 @@
 #include "cli/shown_capture.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -47,8 +48,7 @@ std::string text_of(const ConvertProgress& conversion) {
 
 void explain(const std::string& path, const Error& error, const ConvertProgress& conversion,
              const Messages& messages, int& exit_code) {
-  messages.error(path, error);
-  messages.tried(path, conversion.tried);
+  explain_unread(path, error, conversion, messages);
   exit_code = std::max<int>(exit_code, exit_code_of(error));
 }
 
@@ -211,6 +211,17 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
     };
   }
   return options;
+}
+
+void explain_unread(const std::string& path, const Error& error, const ConvertProgress& conversion,
+                    const Messages& messages) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(app::path_of(path), failed)) {
+    explain_not_packed(path, error, messages);
+    return;
+  }
+  messages.error(path, error);
+  messages.tried(path, conversion.tried);
 }
 
 std::optional<app::PackedCapture> open_shown(const std::string& path,

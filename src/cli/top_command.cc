@@ -55,8 +55,7 @@ std::vector<OpenReport> open_all(const ReportArguments& arguments, const Message
                   : several ? app::events_of_file(opened->reader(), arguments.query)
                             : Result<app::FileEvents>(app::FileEvents{});
     if (!events) {
-      messages.error(path, events.error());
-      messages.tried(path, conversion.tried);
+      explain_unread(path, events.error(), conversion, messages);
       exit_code = std::max<int>(exit_code, exit_code_of(events.error()));
       continue;
     }
@@ -277,6 +276,7 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kProcess:
     case app::HotSpotKind::kThread:
     case app::HotSpotKind::kComm:
+    case app::HotSpotKind::kPool:
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
       return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||

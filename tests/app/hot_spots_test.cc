@@ -111,6 +111,27 @@ TEST_SUITE("hot spots") {
     CHECK(lines_of(twice).front() == "a 10 20");
   }
 
+  TEST_CASE("hot spots: pools are threads whose names differ in numbers alone") {
+    SpkContent content = recursive_content();
+    const std::string names[] = {"kworker/5:2-mm", "kworker/12:40-mm", "worker-1", "7z", "x", ""};
+    for (std::size_t i = 0; i < content.samples.size(); ++i) {
+      content.samples[i].tid = static_cast<std::uint32_t>(10 + i % 6);
+    }
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      content.tables.threads.push_back({7, 10 + i, kUnknownTime, kUnknownTime, names[i]});
+    }
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.by = HotSpotKind::kPool;
+    query.filters.count = CountBy::kSamples;
+    const auto spots = app::hot_spots(*reader, query);
+    REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+    // As comm_nodigit of perf report writes them; a thread without a name has that of its process.
+    CHECK(lines_of(*spots) ==
+          Lines{"kworker/<N>:<N>-mm 4 4", "<N>z 2 2", "worker-<N> 2 2", "x 2 2", "prog 1 1"});
+  }
+
   TEST_CASE("hot spots: by other things") {
     const std::vector<std::byte> file = spk_bytes(recursive_content());
     const auto reader = open_spk(file);

@@ -23,6 +23,7 @@ enum class HotSpotKind : std::uint8_t {
   kProcess,
   kThread,
   kComm,  ///< names of threads: those of one name are one
+  kPool,  ///< names of threads whose numbers do not matter
   kEvent,
   kCallstack,
   kSource,  ///< captures of a merged file; any other is one
@@ -81,6 +82,7 @@ struct HotSpotQuery {
   std::string field{};               ///< of kField: its name
   std::vector<std::string> types{};  ///< samples alone whose event names a type that fits one
   bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
+  bool folds_inlined = false;        ///< as query::FrameEntities::fold_inlined()
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
   /// Of kCallstack: so many of the largest rows alone; 0: all.

@@ -11,6 +11,7 @@
 #include "app/convert/wait_pass.h"
 #include "capture/dump_unwinder.h"
 #include "capture/recorder_losses.h"
+#include "codec/plain_text.h"
 #include "formats/etl/etl_source.h"
 #include "formats/firefox/firefox_source.h"
 #include "formats/folded/folded_source.h"
@@ -41,9 +42,15 @@ std::span<const capture::SourceFormat* const> capture_formats() {
 }
 
 std::vector<FormatAnswer> ask_formats(const capture::CaptureHead& head) {
+  const codec::TextEncoding encoding = codec::text_encoding_of(head.bytes);
+  std::vector<std::byte> text;
+  if (encoding != codec::TextEncoding::kPlain) {
+    text = codec::plain_text_head(head.bytes, encoding);
+  }
+  const capture::CaptureHead shown{text.empty() ? head.bytes : text, head.whole};
   std::vector<FormatAnswer> answers;
   for (const capture::SourceFormat* const format : kFormats) {
-    answers.push_back({format, format->probe(head)});
+    answers.push_back({format, format->probe(shown)});
   }
   std::stable_sort(
       answers.begin(), answers.end(), [](const FormatAnswer& a, const FormatAnswer& b) {

@@ -21,7 +21,7 @@ struct FormatAnswer {
 };
 
 /// What all formats say to a capture that begins with `head`: those that are certain first, then
-/// the possible ones, the best first.
+/// the possible ones, the best first. They are shown texts of any codec::TextEncoding as UTF-8.
 std::vector<FormatAnswer> ask_formats(const capture::CaptureHead& head);
 
 /// The first of them; null when it is no capture.

@@ -10,6 +10,7 @@
 #include "app/convert/capture_probe.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "codec/plain_text.h"
 
 namespace stackpack::app {
 
@@ -137,7 +138,8 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
 
 Status CaptureInput::add_archive(io::ByteSource& archive, const ConvertOptions& options,
                                  bool session) {
-  const Result<std::unique_ptr<CaptureArchive>> captures = CaptureArchive::open(archive);
+  const Result<std::unique_ptr<CaptureArchive>> captures =
+      CaptureArchive::open(archive, options.member);
   if (!captures) {
     return captures.error();
   }
@@ -195,6 +197,14 @@ Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const st
     }
     if (head->bytes.empty() && damages_.back()->error) {
       return *damages_.back()->error;
+    }
+  }
+  if (const auto encoding = codec::text_encoding_of(head->bytes);
+      encoding != codec::TextEncoding::kPlain) {
+    source = codec::plain_text_source(std::move(source), encoding);
+    head = peek_head(source);
+    if (!head) {
+      return head.error();
     }
   }
   // A trace of which nothing can be read is for the reader of the session to count.

@@ -257,6 +257,11 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   std::vector<std::string> warnings = warnings_about(report.statistics);
   report.warnings.insert(report.warnings.begin(), std::make_move_iterator(warnings.begin()),
                          std::make_move_iterator(warnings.end()));
+  if (const auto branches = count_of(report.statistics, "perf_script_traced_branches")) {
+    report.warnings.push_back(
+        "this is the text of a hardware trace (Intel PT): " + std::to_string(branches) +
+        " samples are branches that were taken, and say nothing of time");
+  }
   if (std::string why = why_no_samples(report.statistics); !why.empty()) {
     report.warnings.push_back(std::move(why));
   }

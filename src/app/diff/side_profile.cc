@@ -317,6 +317,7 @@ class FileReading {
   // The node of the tree at which each callstack ends.
   Status place_stacks() {
     entities_ = std::make_unique<query::FrameEntities>(*selection_, grain_of(query_.options));
+    entities_->fold_inlined();
     std::vector<std::uint32_t> order(traces_->size());
     std::iota(order.begin(), order.end(), 0U);
     std::vector<std::uint32_t> scratch;

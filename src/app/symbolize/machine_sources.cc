@@ -11,6 +11,7 @@
 
 #include "app/symbolize/map_plans.h"
 #include "bytes/byte_cursor.h"
+#include "capture/time_resolution.h"
 #include "io/system_file.h"
 #include "io/this_machine.h"
 #include "io/utf8_path.h"
@@ -153,7 +154,7 @@ Result<RecordingTimes> times_of_recording(const Reader& reader,
   RecordingTimes times;
   const std::optional<std::int64_t> written = changed_at(path);
   times.ended_ns = written;
-  if (!range->has_value()) {
+  if (!range->has_value() || capture::has_no_times(metadata)) {
     return times;
   }
   const std::uint64_t last = (*range)->to_ns;

@@ -107,6 +107,10 @@ class Run {
     if (!reader) {
       return reader.error();
     }
+    // Most sections are copied as they are; a file that was made just now is sound.
+    if (const Status sound = options_.capture.empty() ? (*reader)->verify() : Status{}; !sound) {
+      return sound.error();
+    }
     const Result<std::vector<Module>> modules = (*reader)->modules();
     if (!modules) {
       return modules.error();

@@ -77,6 +77,9 @@ struct CaptureView {
 
   /// True for an imported profile: a sample stands for as many as its weight says.
   [[nodiscard]] bool aggregated() const;
+
+  /// Whether times of samples say when they were taken.
+  [[nodiscard]] bool has_times() const;
   /// Whether callers are recorded as return addresses, as sampling kernels do. What other profilers
   /// exported has addresses within the calling instruction already.
   [[nodiscard]] bool has_return_addresses() const { return !aggregated(); }
