@@ -15,7 +15,7 @@
 #include "app/diff/difference_page.h"
 #include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
-#include "app/listing/cut_notices.h"
+#include "app/listing/capture_notices.h"
 #include "app/listing/text_output.h"
 #include "app/trend/baseline_folder.h"
 #include "cli/commands.h"

@@ -8,7 +8,7 @@
 
 #include "app/command_inputs.h"
 #include "app/console.h"
-#include "app/listing/cut_notices.h"
+#include "app/listing/capture_notices.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"

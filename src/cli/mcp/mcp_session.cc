@@ -10,7 +10,7 @@
 
 #include "app/console.h"
 #include "app/diff/gate_comparison.h"
-#include "app/listing/cut_notices.h"
+#include "app/listing/capture_notices.h"
 #include "app/listing/wait_sums.h"
 #include "app/mcp/content_kind.h"
 #include "bytes/quoted.h"
