@@ -278,6 +278,7 @@ void append_report_about(JsonText& json, const HotSpots& spots) {
   }
   write_texts(json, "events", spots.parts);
   write_left_out(json, spots.events_left_out, spots.idle);
+  write_notices(json, spots.notices);
 }
 
 void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,

@@ -462,16 +462,25 @@ def read_summary(file):
     return Summary(events, losses)
 
 
+# First and last of what a terminal obeys, or does not show at all.
+HIDDEN = [(0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+          (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
+          (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+
+
+def is_hidden(code):
+    return any(first <= code <= last for first, last in HIDDEN)
+
+
 def escaped(name):
     """A name as listings write it; '-' when it is empty."""
     shown = {"\\": "\\\\", "\t": "\\t", "\n": "\\n"}
-    hidden = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
     out = ""
     for c in name.decode("utf-8", "surrogateescape"):
         code = ord(c)
         if c in shown:
             out += shown[c]
-        elif code in hidden or 0xDC80 <= code <= 0xDCFF:
+        elif is_hidden(code) or 0xDC80 <= code <= 0xDCFF:
             out += "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
         else:
             out += c

@@ -60,6 +60,7 @@ struct HotSpots {
   /// What the choice of the event left out.
   std::vector<EventCount> events_left_out;
   IdleLeftOut idle;
+  std::vector<std::string> notices;  ///< as query::cut_notices has them
 
   /// Adds those of another file; rows of the same name, module and place become one.
   void add(HotSpots other);

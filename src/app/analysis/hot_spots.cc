@@ -153,6 +153,7 @@ void HotSpots::add(HotSpots other) {
   idle.value += other.idle.value;
   idle.whole += other.idle.whole;
   idle.pools = idle.pools || other.idle.pools;
+  notices.insert(notices.end(), other.notices.begin(), other.notices.end());
   samples += other.samples;
   rows_left_out += other.rows_left_out;
   value += other.value;

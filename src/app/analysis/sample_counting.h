@@ -86,6 +86,7 @@ class SampleCounting {
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<query::PidSources> origins_;
   std::optional<SampleTypes> types_;
+  std::vector<std::string> notices_;
   std::vector<StackId> ids_;
   std::vector<const query::Group*> with_stack_;
 };

@@ -16,6 +16,7 @@
 #include "app/convert/capture_probe.h"
 #include "app/convert/capture_spool.h"
 #include "app/convert/fingerprint.h"
+#include "app/convert/last_word.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/sink_queue.h"
 #include "app/convert/spk_assembler.h"
@@ -395,6 +396,9 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   report.input_bytes = account->total;
   // The last that can fail: an error must find the old output untouched.
   report.stages.reserve(report.stages.size() + 1);
+  if (const Status wanted = app::wait_for_last_word(progress); !wanted) {
+    return wanted.error();
+  }
   if (const Status committed = (*out)->commit(); !committed) {
     return committed.error();
   }

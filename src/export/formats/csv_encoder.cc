@@ -70,16 +70,27 @@ class CsvEncoder {
         return status;
       }
     }
-    for (const auto& table : tables_) {
-      job_.report.output_bytes += table->bytes();
-      if (const Status status = table->commit(); !status) {
-        return status;
-      }
-    }
-    return {};
+    return commit();
   }
 
  private:
+  // All tables or none: nothing takes its place before everything is on the disk. From there on the
+  // others are put in place whatever happens to one.
+  Status commit() {
+    for (const auto& table : tables_) {
+      job_.report.output_bytes += table->bytes();
+      if (const Status prepared = table->prepare(); !prepared) {
+        return prepared;
+      }
+    }
+    Status result;
+    for (const auto& table : tables_) {
+      const Status committed = table->commit();
+      result = result ? committed : result;
+    }
+    return result;
+  }
+
   Result<CsvTable*> begin_table(std::string_view name) {
     auto table = CsvTable::create(directory_ + "/" + std::string(name) + ".csv",
                                   csv_header(name, job_.view().has_samples), job_.rules);

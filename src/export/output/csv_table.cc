@@ -13,6 +13,7 @@ CsvTable::CsvTable(std::unique_ptr<io::OutputFile> file)
 Result<std::unique_ptr<CsvTable>> CsvTable::create(const std::string& path,
                                                    std::string_view columns,
                                                    const io::OutputRules& rules) {
+  io::remove_leftovers({&path, 1});
   auto file = io::OutputFile::create(path, rules);
   if (!file) {
     return file.error();

@@ -35,6 +35,7 @@ class CsvTable {
   [[nodiscard]] const Status& status() const { return out_.status(); }
   Status finish() { return out_.finish(); }
   [[nodiscard]] std::uint64_t bytes() const { return file_->offset(); }
+  Status prepare() { return file_->prepare(); }
   Status commit() { return file_->commit(); }
 
  private:
