@@ -412,6 +412,59 @@ TEST_CASE("pprof source: a line without a function says nothing, as in pprof") {
   CHECK_FALSE(sink.counters.any_loss());
 }
 
+// Of google/pprof's profile/prune_test.go: what is dropped, what keeps it, and inlined functions.
+TEST_CASE("pprof source: frames that the profile drops go with all that they call") {
+  struct Case {
+    const char* name;
+    const char* drop;
+    const char* keep;
+    const char* stack;
+    std::uint64_t dropped;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"nothing is dropped", "", "", "leaf malloc|new work main", 0},
+           {"what calls the leaf", "malloc|tcmalloc::.*", "", "new work main", 1},
+           {"the frame nearest to the root counts", "leaf|work", "", "main", 3},
+           {"the whole of a name alone", "mall|wor", "", "leaf malloc|new work main", 0},
+           {"arguments are not part of a name", "work", "", "main", 3},
+           {"what is kept stays", "leaf|malloc", "malloc", "malloc|new work main", 1},
+           {"no frame above the first that stays", "main", "", "leaf malloc|new work main", 0},
+           {"an expression that cannot be read", "(", "", "leaf malloc|new work main", 0}}) {
+    CAPTURE(c.name);
+    ProfileText text;
+    text.type("space", "bytes")
+        .sample({1, 2, 3, 4}, {1})
+        .first_line(0)
+        .location(1, 0, 0x10, {1})
+        .location(2, 0, 0x20, {2, 5})
+        .location(3, 0, 0x30, {3})
+        .location(4, 0, 0x40, {4})
+        .function(1, "leaf")
+        .function(2, "malloc")
+        .function(3, "work(int)")
+        .function(4, "main")
+        .function(5, "new");
+    text.fact(7, text.string(c.drop)).fact(8, text.string(c.keep));
+    CollectingSink sink;
+    REQUIRE(read(bytes_of(text.done()), sink).has_value());
+    std::map<std::uint64_t, std::string> names;
+    for (const test::NamedRange& function : test::functions_of(sink)) {
+      const bool inlined = function.code.find("malloc") != std::string::npos;
+      names[function.start] = inlined                        ? "malloc|new"
+                              : function.name == "work(int)" ? "work"
+                                                             : function.name;
+    }
+    std::string stack;
+    for (std::size_t at = 0; at < sink.rows[0].stack.size(); at += 4) {
+      stack += (at == 0 ? "" : " ") +
+               names[std::stoull(sink.rows[0].stack.substr(at + 1, 2), nullptr, 16)];
+    }
+    CHECK(stack == c.stack);
+    CHECK(sink.counters.count("pprof_dropped_frames") == c.dropped);
+    CHECK(sink.counters.count("pprof_frames_not_dropped") == (*c.drop == '(' ? 1 : 0));
+  }
+}
+
 TEST_CASE("pprof source: what the profile says of itself is kept") {
   const auto facts_of = [](const std::string& text) {
     CollectingSink sink;
