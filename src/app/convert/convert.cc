@@ -20,6 +20,7 @@
 #include "app/convert/sink_queue.h"
 #include "app/convert/spk_assembler.h"
 #include "app/unwind/image_unwinder.h"
+#include "app/unwind/recorded_here.h"
 #include "core/guard.h"
 #include "io/directories.h"
 #include "io/files_read.h"
@@ -170,13 +171,19 @@ Result<symbolize::SymbolPlaces> places_of(const ConvertOptions& options) {
 
 // What can be done about dumps that were left alone.
 std::string warning_of_dumps(std::uint64_t samples, app::CaptureSpool& capture,
-                             const ConvertOptions& options) {
+                             const ConvertOptions& options, const std::string& input) {
   std::string text = "user stacks of " + std::to_string(samples) +
                      " samples exist only as register and memory dumps, which are not unwound";
   if (!options.unwind) {
-    const Result<symbolize::SymbolPlaces> places = places_of(options);
-    const app::FoundImages images = app::count_found_images(
-        capture.system().finish().modules, places ? *places : symbolize::SymbolPlaces());
+    Result<symbolize::SymbolPlaces> places = places_of(options);
+    const capture::SystemTables tables = capture.system().finish();
+    if (!places) {
+      places = symbolize::SymbolPlaces();
+    }
+    app::believe_this_machine(
+        *places, tables.metadata,
+        app::times_of_recording(app::last_time_of(tables), tables.metadata, input));
+    const app::FoundImages images = app::count_found_images(tables.modules, *places);
     text += "; --unwind makes callstacks of them, by the binaries, of which " +
             std::to_string(images.found) + " of " + std::to_string(images.all) + " are here";
   }
@@ -189,9 +196,10 @@ std::uint64_t default_bound(const ConvertOptions& options) {
 }
 
 // The capture phase: all samples into `capture`, whose callstacks a thread of its own interns.
-Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSpool& capture,
-                                        const ConvertOptions& options, ConvertProgress& progress,
-                                        ConvertReport& report) {
+// `path`: of the capture.
+Result<capture::ByteAccount> read_input(app::CaptureInput& input, const std::string& path,
+                                        app::CaptureSpool& capture, const ConvertOptions& options,
+                                        ConvertProgress& progress, ConvertReport& report) {
   std::vector<StageWaits>& waits = report.waits;
   std::optional<app::ImageUnwinder> unwinder;
   if (options.unwind) {
@@ -199,7 +207,7 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
     if (!places) {
       return places.error();
     }
-    unwinder.emplace(std::move(*places));
+    unwinder.emplace(std::move(*places), path);
   }
   app::SinkQueue queue(capture);
   Result<capture::ByteAccount> account = input.read(
@@ -229,8 +237,8 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
 // Packs what was read, up to the file that may replace the output. What the report says of it goes
 // into `report`.
 Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const ConvertOptions& options,
-                  const app::SpkAssembler::Source& source, ConvertProgress& progress,
-                  StageClock& clock, ConvertReport& report) {
+                  const app::SpkAssembler::Source& source, const std::string& input,
+                  ConvertProgress& progress, StageClock& clock, ConvertReport& report) {
   const auto stage_done = [&](std::string_view stage) {
     clock.finish_stage(stage);
     progress.stage = stage == "callstacks" ? ConvertStage::kSamples : ConvertStage::kFinishing;
@@ -256,7 +264,7 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
     report.warnings.push_back(std::move(why));
   }
   if (const std::uint64_t dumps = report.statistics.samples.stack_dump_only; dumps != 0) {
-    report.warnings.push_back(warning_of_dumps(dumps, capture, options));
+    report.warnings.push_back(warning_of_dumps(dumps, capture, options, input));
   }
   for (const LossCounter& loss : report.statistics.losses) {
     report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
@@ -339,7 +347,7 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   app::CaptureSpool capture(spool_options(options, scratch, progress));
   set_redaction(capture, options.redact);
   const Result<capture::ByteAccount> account =
-      read_input(*opened, capture, options, progress, report);
+      read_input(*opened, inputs.front(), capture, options, progress, report);
   if (!account) {
     return account.error();
   }
@@ -355,7 +363,8 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!out) {
     return out.error();
   }
-  const Status written = write_file(capture, **out, options, *source, progress, clock, report);
+  const Status written =
+      write_file(capture, **out, options, *source, inputs.front(), progress, clock, report);
   if (!written) {
     return written.error();
   }
