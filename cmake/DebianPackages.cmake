@@ -74,7 +74,7 @@ This package has what programs need that were linked with it.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libstackpack-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "${library_package} (= ${PROJECT_VERSION}), libzstd-dev, libxxhash-dev, zlib1g-dev, liblzma-dev, libdw-dev, libbz2-dev, libiberty-dev")
+  "${library_package} (= ${PROJECT_VERSION}), libzstd-dev, libxxhash-dev, zlib1g-dev, libre2-dev, liblzma-dev, libdw-dev, libbz2-dev, libiberty-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "callstack databases of profiler captures, development files
 The library of stackpack: converts captures, reads and exports .spk files.
 

@@ -10,7 +10,7 @@ target_link_options(stackpack_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,
 target_include_directories(stackpack_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(stackpack_shared INTERFACE cxx_std_20)
 target_link_libraries(stackpack_shared
-  PRIVATE PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib PkgConfig::lzma
+  PRIVATE PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib PkgConfig::re2 PkgConfig::lzma
           PkgConfig::elfutils ${STACKPACK_DEMANGLERS} Threads::Threads)
 if(STACKPACK_SANITIZE)
   # The runtime of a sanitizer comes with the program.

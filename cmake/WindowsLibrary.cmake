@@ -21,5 +21,5 @@ set_target_properties(stackpack_shared PROPERTIES OUTPUT_NAME stackpack PREFIX "
 # Nothing besides the libraries of Windows itself; the time of the link is not in it.
 target_link_options(stackpack_shared PRIVATE -static -s -Wl,--no-insert-timestamp)
 target_link_libraries(stackpack_shared
-  PRIVATE stackpack_flags PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib ${STACKPACK_DEMANGLERS} Threads::Threads)
+  PRIVATE stackpack_flags PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib PkgConfig::re2 ${STACKPACK_DEMANGLERS} Threads::Threads)
 install(FILES $<TARGET_FILE:stackpack_shared> DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)

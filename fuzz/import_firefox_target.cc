@@ -25,7 +25,7 @@ std::map<std::string, std::uint64_t> firefox_listing_of(std::span<const std::byt
 }  // namespace
 
 void import_firefox(std::span<const std::byte> data) {
-  firefox::looks_like_firefox(data);
+  firefox::probe({data});
   if (firefox_listing_of(data) != firefox_listing_of(data)) {
     std::abort();
   }

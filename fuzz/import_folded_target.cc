@@ -8,7 +8,7 @@
 namespace stackpack::fuzz {
 
 void import_folded(std::span<const std::byte> data) {
-  folded::looks_like_folded(data);
+  folded::probe({data});
   const auto source = io::source_of_memory(data);
   test::CollectingSink sink;
   folded::ReadOptions options;

@@ -25,7 +25,7 @@ std::map<std::string, std::uint64_t> jfr_listing_of(std::span<const std::byte> d
 }  // namespace
 
 void import_jfr(std::span<const std::byte> data) {
-  jfr::looks_like_jfr(data);
+  jfr::probe({data});
   if (jfr_listing_of(data) != jfr_listing_of(data)) {
     std::abort();
   }

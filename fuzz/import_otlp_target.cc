@@ -53,7 +53,7 @@ std::map<std::string, std::uint64_t> otlp_listing_of(std::span<const std::byte> 
 }  // namespace
 
 void import_otlp(std::span<const std::byte> data) {
-  otlp::looks_like_otlp(data);
+  otlp::probe({data});
   if (otlp_listing_of(data) != otlp_listing_of(data)) {
     std::abort();
   }

@@ -8,7 +8,7 @@
 namespace stackpack::fuzz {
 
 void import_perf_script(std::span<const std::byte> data) {
-  perf_script::looks_like_perf_script(data);
+  perf_script::probe({data});
   const auto source = io::source_of_memory(data);
   test::CollectingSink sink;
   perf_script::ReadOptions options;

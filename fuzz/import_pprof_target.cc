@@ -26,7 +26,7 @@ std::map<std::string, std::uint64_t> listing_of(std::span<const std::byte> data)
 }  // namespace
 
 void import_pprof(std::span<const std::byte> data) {
-  pprof::looks_like_pprof(data);
+  pprof::probe({data});
   if (listing_of(data) != listing_of(data)) {
     std::abort();
   }

@@ -25,7 +25,7 @@ std::map<std::string, std::uint64_t> speedscope_listing_of(std::span<const std::
 }  // namespace
 
 void import_speedscope(std::span<const std::byte> data) {
-  speedscope::looks_like_speedscope(data);
+  speedscope::probe({data});
   if (speedscope_listing_of(data) != speedscope_listing_of(data)) {
     std::abort();
   }

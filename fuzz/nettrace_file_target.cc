@@ -30,7 +30,7 @@ std::map<std::string, std::uint64_t> listing_of_trace(std::span<const std::byte>
 }  // namespace
 
 void nettrace_file(std::span<const std::byte> data) {
-  nettrace::looks_like_nettrace(data);
+  nettrace::probe({data});
   require(listing_of_trace(data) == listing_of_trace(data));
 }
 

@@ -57,6 +57,12 @@ struct ConvertOptions {
   std::string sysroot{};
 };
 
+/// Why a capture was not read as one of a format.
+struct FormatTried {
+  std::string format;
+  std::string why;
+};
+
 /// What a conversion is doing.
 enum class ConvertStage : std::uint8_t { kReading, kCallstacks, kSamples, kFinishing };
 
@@ -68,6 +74,9 @@ struct ConvertProgress {
   std::atomic<ConvertStage> stage{ConvertStage::kReading};
   std::atomic<std::uint64_t> samples_written{0};  ///< of `samples`, while in kSamples
   std::atomic<bool> cancelled{false};             ///< set it to stop with kCancelled
+  /// After an error on an input that no format is sure to be of: each format, the likely ones
+  /// first. Look at it when the conversion has ended.
+  std::vector<FormatTried> tried;
 };
 
 /// Seconds of one stage, for --timings.

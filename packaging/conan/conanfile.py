@@ -27,7 +27,7 @@ class Stackpack(ConanFile):
 
     def requirements(self):
         for package in ("zstd/[>=1.5]", "xxhash/[>=0.8]", "zlib/[>=1.2.11 <2]", "xz_utils/[>=5.2 <6]", "elfutils/[>=0.180]",
-                        "libiberty/9.1.0", "fmt/[>=9 <12]", "cli11/[>=2.1 <3]", "rapidjson/[>=1.1]",
+                        "libiberty/9.1.0", "fmt/[>=9 <12]", "cli11/[>=2.1 <3]", "rapidjson/[>=1.1]", "re2/[>=20220601]",
                         "tomlplusplus/[>=3.3 <4]"):
             self.requires(package)
 

@@ -1,4 +1,4 @@
-# A port in the checkout itself: `vcpkg install stackpack --overlay-ports=packaging/vcpkg`.
+# A port in the checkout itself, for vcpkg with `--overlay-ports=packaging/vcpkg`.
 # vcpkg has no libiberty: that of the system is taken (Debian: libiberty-dev).
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 vcpkg_cmake_configure(

@@ -5,7 +5,7 @@
 build_packages=(
   g++ cmake ninja-build pkg-config
   libzstd-dev libxxhash-dev libfmt-dev libcli11-dev rapidjson-dev
-  libprotozero-dev libtomlplusplus-dev zlib1g-dev libdw-dev liblzma-dev libiberty-dev
+  libprotozero-dev libtomlplusplus-dev zlib1g-dev libdw-dev liblzma-dev libiberty-dev libre2-dev
 )
 
 # Besides, to build and run the tests.
@@ -21,12 +21,12 @@ check_packages=(
 
 # To build and to try the program for Windows.
 windows_packages=(
-  g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 dpkg-dev make
+  g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 dpkg-dev make python3 python3-six unicode-data
 )
 
 # Besides, to build the library for musl; the compiler is a package of PyPI. musl itself, to try it.
 musl_packages=(
-  python3 python3-pip dpkg-dev musl musl-tools
+  python3 python3-pip python3-six dpkg-dev musl musl-tools unicode-data
 )
 
 # Besides, to make what scripts/dist makes.
@@ -38,7 +38,7 @@ dist_packages=(
 # Whose code is in the static programs: packages with a copyright file.
 static_libraries=(
   libc6-dev libstdc++-12-dev libdw-dev libelf-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libxxhash-dev
-  libiberty-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev libtomlplusplus-dev busybox-static
+  libiberty-dev libre2-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev libtomlplusplus-dev busybox-static
 )
 
 # Source packages of those whose licences ask for them.
@@ -47,6 +47,6 @@ library_sources=(glibc elfutils libiberty gcc-12 busybox)
 # For the program for 64-bit Arm, in Debian's packages for it.
 arm_packages=(
   libc6 libc6-dev linux-libc-dev libdw1 libdw-dev libelf1 libelf-dev zlib1g zlib1g-dev libbz2-1.0 libbz2-dev
-  liblzma5 liblzma-dev libzstd1 libzstd-dev libxxhash0 libxxhash-dev libiberty-dev libfmt-dev libcli11-dev
+  liblzma5 liblzma-dev libzstd1 libzstd-dev libxxhash0 libxxhash-dev libiberty-dev libre2-9 libre2-dev libfmt-dev libcli11-dev
   rapidjson-dev libprotozero-dev libtomlplusplus-dev llvm-14-dev busybox-static
 )

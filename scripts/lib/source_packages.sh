@@ -41,3 +41,13 @@ fetch_llvm_demangler() {
     '*/llvm/lib/Demangle/Microsoft*' '*/llvm/include/llvm/Demangle/*' '*/llvm/LICENSE.TXT'
   rm "${archives[0]}"
 }
+
+# Debian's source of RE2 leaves out what its scripts make of Unicode's tables (unicode-data): makes it.
+make_expression_tables() {
+  local folder table
+  folder=$(unpacked re2)re2
+  perl "$folder/make_perl_groups.pl" >"$folder/perl_groups.cc"
+  for table in groups casefold; do
+    PYTHONDONTWRITEBYTECODE=1 python3 "$folder/make_unicode_$table.py" >"$folder/unicode_$table.cc"
+  done
+}

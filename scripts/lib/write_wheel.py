@@ -64,7 +64,7 @@ def metadata(project, source):
 
 def write(given):
     project = tomllib.loads((given.source / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    stem = f"{project['name']}-{project['version']}"
+    stem = f"{project['name'].replace('-', '_')}-{project['version']}"
     tag = f"py3-none-{given.platform}"
     given.out.mkdir(parents=True, exist_ok=True)
     wheel = Wheel(given.out / f"{stem}-{tag}.whl", f"{stem}.dist-info")

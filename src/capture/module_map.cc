@@ -207,6 +207,19 @@ std::optional<ModuleMap::Hit> ModuleMap::find_in(std::uint32_t pid, std::uint64_
   return hit_of(best_index, address);
 }
 
+// Images of the guest share a process with those of the program that runs it, which has none in the
+// upper half of the addresses.
+std::optional<ModuleMap::Hit> ModuleMap::find_in_guest(std::uint32_t pid, std::uint64_t time_ns,
+                                                       std::uint64_t address,
+                                                       std::uint64_t& steps) const {
+  constexpr std::uint32_t kAnyGuest = 0;
+  if ((address >> 63) == 0) {
+    return std::nullopt;
+  }
+  const std::optional<Hit> hit = find_in(pid, time_ns, address, steps);
+  return hit ? hit : find_in(kAnyGuest, time_ns, address, steps);
+}
+
 ModuleMap::Hit ModuleMap::hit_of(std::uint32_t index, std::uint64_t address) const {
   return {index, address - modules_[index].base + modules_[index].file_offset};
 }
@@ -221,8 +234,10 @@ std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t t
     case FrameMode::kUser:
     case FrameMode::kUnknown:
       break;
+    case FrameMode::kGuestKernel:
+      return find_in_guest(pid, time_ns, frame.address, looked_at);
     default:
-      return std::nullopt;  // a guest's mappings are not in a capture of its host
+      return std::nullopt;  // mappings of a guest's programs are not in a capture of its host
   }
   if (RebasedAddresses::in_range(frame.address)) {
     return find_in(kKernelPid, time_ns, frame.address, looked_at);

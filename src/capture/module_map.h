@@ -67,7 +67,9 @@ class ModuleMap {
   /// The image that covers frame.address at `time_ns` in process `pid`: of several, the one mapped
   /// last. Kernel frames look among the images of kKernelPid, and so do those at rebased addresses
   /// (rebased_addresses.h); user frames among those of the
-  /// process, then, where it was forked, among those of its parent at the time of the fork.
+  /// process, then, where it was forked, among those of its parent at the time of the fork. Frames
+  /// of a guest's kernel look among the images at kernel addresses of the process that runs the
+  /// guest, then of process 0: the guest of whom no process is known.
   ///
   /// Cost: logarithmic in the number of images, for each of at most 64 processes. `steps`, where it
   ///       is not null, grows by the images and table entries that were looked at.
@@ -80,6 +82,8 @@ class ModuleMap {
   static constexpr std::size_t kMostOverlapping = 32;
 
   void plant_trees();
+  [[nodiscard]] std::optional<Hit> find_in_guest(std::uint32_t pid, std::uint64_t time_ns,
+                                                 std::uint64_t address, std::uint64_t& steps) const;
   [[nodiscard]] std::optional<Hit> find_in(std::uint32_t pid, std::uint64_t time_ns,
                                            std::uint64_t address, std::uint64_t& steps) const;
   [[nodiscard]] Hit hit_of(std::uint32_t index, std::uint64_t address) const;

@@ -12,6 +12,7 @@
 
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
+#include "capture/format_probe.h"
 #include "capture/read_control.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
@@ -41,9 +42,8 @@ struct ReadRequest {
 struct SourceFormat {
   std::string_view name;  ///< as --format takes it and a .spk file keeps it
 
-  std::size_t detect_bytes = 0;  ///< of the head that detect and streams want to see
-  /// Whether a file that begins with `head` is of this format.
-  bool (*detect)(std::span<const std::byte> head) = nullptr;
+  /// Whether a capture that begins so is of this format. Cost: at most one pass over the head.
+  Probe (*probe)(const CaptureHead& head) = nullptr;
   /// Whether such a file can be read as it comes from a pipe; others need a seekable source.
   bool (*streams)(std::span<const std::byte> head) = nullptr;
 
@@ -60,9 +60,6 @@ struct SourceFormat {
   /// Several files may be read as one session: `read` takes parts.
   bool has_sessions = false;
 
-  /// detect goes by a magic number. Captures of other formats are no captures inside an archive,
-  /// where any text may lie.
-  bool has_magic = false;
   /// Ending of the names, as in ".etl", of files that are captures whatever their content. Empty:
   /// names do not say.
   std::string_view ending{};

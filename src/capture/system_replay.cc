@@ -3,6 +3,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "capture/memory_name.h"
 #include "core/sort_rows.h"
 
 namespace stackpack::capture {
@@ -24,6 +25,22 @@ bool same_mapping(const Module& a, const Module& b) {
   return !other_file && a.base == b.base && a.size == b.size && a.file_offset == b.file_offset &&
          a.path == b.path;
 }
+
+// Memory without a file that lies within a mapping of a file holds a copy of it: programs copy
+// their code over itself to have it in huge pages. The name of the memory stays as a mark.
+Module copy_of(const Module& file, const Module& memory) {
+  Module copy = file;
+  copy.base = memory.base;
+  copy.size = memory.size;
+  copy.file_offset = file.file_offset + (memory.base - file.base);
+  copy.start_ns = memory.start_ns;
+  copy.end_ns = memory.end_ns;
+  copy.debug_name = memory.path;
+  return copy;
+}
+
+// How many mappings of one process may lie side by side within one of a file, or between two parts.
+constexpr int kMostPieces = 64;
 
 }  // namespace
 
@@ -195,8 +212,55 @@ void SystemReplay::name_thread(const Fact& fact) {
   now->name = std::string(name);
 }
 
+// `module`, or the copy of a file that it is.
+Module SystemReplay::with_its_file(const Module& module) const {
+  const auto of_pid = mapped_.find(module.pid);
+  if (of_pid == mapped_.end() || !is_anonymous(module.path)) {
+    return module;
+  }
+  const auto& mapped = of_pid->second;
+  auto at = mapped.upper_bound(module.base);
+  for (int i = 0; i < kMostPieces && at != mapped.begin(); ++i) {
+    const Module& around = tables_.modules[(--at)->second];
+    if (end_of(around) >= end_of(module) && !is_anonymous(around.path)) {
+      return around.path.starts_with('[') ? module : copy_of(around, module);
+    }
+  }
+  return module;
+}
+
+// What a list of mappings names in three: a part of a file, memory, and the part of the file that
+// follows as much later.
+void SystemReplay::join_parts_around(const Module& module) {
+  const auto& mapped = mapped_[module.pid];
+  std::vector<std::size_t> memory;
+  std::uint64_t reached = module.base;
+  auto at = mapped.lower_bound(module.base);
+  for (int i = 0; i < kMostPieces && at != mapped.begin(); ++i) {
+    const Module& before = tables_.modules[(--at)->second];
+    if (end_of(before) != reached) {
+      return;
+    }
+    reached = before.base;
+    if (is_anonymous(before.path)) {
+      memory.push_back(at->second);
+      continue;
+    }
+    if (before.path == module.path &&
+        before.file_offset + (module.base - before.base) == module.file_offset) {
+      for (const std::size_t piece : memory) {
+        tables_.modules[piece] = copy_of(before, tables_.modules[piece]);
+      }
+    }
+    return;
+  }
+}
+
 void SystemReplay::map_module(const Fact& fact) {
-  const Module& module = facts_.modules[static_cast<std::size_t>(fact.payload)];
+  const Module module = with_its_file(facts_.modules[static_cast<std::size_t>(fact.payload)]);
+  if (!is_anonymous(module.path)) {
+    join_parts_around(module);
+  }
   auto& mapped = mapped_[module.pid];
   const std::uint64_t end = end_of(module);
   // What the new mapping covers wholly is gone. What it covers in part stays, and is found by
@@ -262,7 +326,7 @@ void SystemReplay::identify_modules() {
     if (identity != nullptr) {
       module.build_id_kind = identity->kind;
       module.build_id = identity->build_id;
-      module.debug_name = identity->debug_name;
+      module.debug_name = identity->debug_name.empty() ? module.debug_name : identity->debug_name;
       module.file = {};
     }
   }

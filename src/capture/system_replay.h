@@ -67,6 +67,8 @@ class SystemReplay {
   void start_thread(const Fact& fact);
   void name_thread(const Fact& fact);
   void map_module(const Fact& fact);
+  [[nodiscard]] Module with_its_file(const Module& module) const;
+  void join_parts_around(const Module& module);
   void unmap_module(std::uint32_t pid, std::uint64_t base, std::uint64_t time_ns);
   void unmap_all(std::uint32_t pid, std::uint64_t time_ns);
 

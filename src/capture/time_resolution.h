@@ -30,14 +30,15 @@ inline void set_metadata(std::vector<MetadataEntry>& metadata, std::string_view 
 /// not there when they are as recorded.
 inline constexpr std::string_view kTimeResolutionKey = "samples.time_resolution_ns";
 
-/// Whether samples are those of an imported profile, whose times say nothing.
+/// The metadata key: `1` where records have no times, and the time of each is its number.
+inline constexpr std::string_view kUntimedKey = "samples.untimed";
+
+/// Whether times of samples say nothing but their order: those of an imported profile, and of a
+/// capture without times.
 inline bool has_no_times(std::span<const MetadataEntry> metadata) {
-  for (const MetadataEntry& entry : metadata) {
-    if (entry.key == "samples.aggregated") {
-      return entry.value == "1";
-    }
-  }
-  return false;
+  return std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
+    return (entry.key == "samples.aggregated" || entry.key == kUntimedKey) && entry.value == "1";
+  });
 }
 
 /// What the metadata of a file say; 0: times are as recorded.

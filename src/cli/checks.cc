@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bytes/quoted.h"
 #include "cli/exit_codes.h"
 
 namespace stackpack::cli {
@@ -28,8 +29,8 @@ std::optional<std::vector<CheckExpression>> parse_checks(const CheckSubject& sub
   for (const std::string& text : texts) {
     std::optional<CheckExpression> check = parse_check(text);
     if (!check) {
-      messages.error("", fmt::format("{}: --check: '{}' is not KEY OP NUMBER, such as {}",
-                                     subject.command, text, subject.example));
+      messages.error("", fmt::format("{}: --check: {} is not KEY OP NUMBER, such as {}",
+                                     subject.command, bytes::quoted(text), subject.example));
       return std::nullopt;
     }
     checks.push_back(std::move(*check));
@@ -51,8 +52,8 @@ int apply_checks(const CheckSubject& subject, const std::vector<CheckExpression>
     }
     if (!value) {
       const std::string hint = subject.suggestion ? subject.suggestion(check.key) : std::string();
-      messages.error(file, fmt::format("check: there is no number '{}' in {} --json{}", check.key,
-                                       subject.command, hint));
+      messages.error(file, fmt::format("check: there is no number {} in {} --json{}",
+                                       bytes::quoted(check.key), subject.command, hint));
       exit_code = std::max<int>(exit_code, kExitUsage);
     } else if (!holds(check, *value)) {
       messages.error(file, fmt::format("check failed: {} ({} is {})", check.text, check.key,

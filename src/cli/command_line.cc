@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "bytes/quoted.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/option_parser.h"
@@ -45,7 +46,7 @@ std::string unknown_command(const std::string& name, std::vector<std::string> co
     commands = {"-V", "-h", "--help", "--version"};
   }
   const std::string meant = did_you_mean(name, commands);
-  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
+  return fmt::format("unknown {} {}{}", option ? "option" : "command", bytes::quoted(name),
                      meant.empty() ? "; see stackpack --help" : meant);
 }
 

@@ -289,6 +289,9 @@ class ConvertRun {
     const bool out_of_memory = error.code == ErrorCode::kResource && error.os_error == 0;
     messages_.error(about, message(error) +
                                (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
+    if (batch_.jobs().size() == 1) {
+      messages_.tried(about, batch_.result(job).tried);
+    }
     if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
       list_members(batch_.jobs()[job].input);
     }

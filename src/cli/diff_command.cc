@@ -9,6 +9,7 @@
 
 #include "app/batch/batch_plan.h"
 #include "app/console.h"
+#include "app/convert/capture_probe.h"
 #include "app/convert/packed_capture.h"
 #include "app/diff/amounts_of_work.h"
 #include "app/diff/difference_page.h"
@@ -38,10 +39,11 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
                const Messages& messages, OpenSide& side, int& exit_code) {
   bool good = true;
   for (const std::string& path : paths) {
+    ConvertProgress conversion;
     Result<app::PackedCapture> opened =
-        app::PackedCapture::open(path, packing_of(arguments, path, messages));
+        app::PackedCapture::open(path, packing_of(arguments, path, messages), &conversion);
     if (!opened) {
-      messages.error(path, opened.error());
+      explain_unread(path, opened.error(), conversion, messages);
       exit_code = std::max<int>(exit_code, exit_code_of(opened.error()));
       good = false;
       continue;
@@ -171,27 +173,26 @@ Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, cons
   return app::amounts_of_lines(*text, paths, problem);
 }
 
-// The files of a folder's last commits.
-bool append_baselines(const std::string& folder, const DiffArguments& arguments,
-                      const Messages& messages, std::vector<std::string>& files, int& exit_code) {
-  const auto commits = app::read_baselines(folder);
-  if (!commits) {
-    messages.error(folder, commits.error());
-    exit_code = exit_code_of(commits.error());
+// The files that a folder stands for.
+bool append_runs(const std::string& folder, const DiffArguments& arguments,
+                 const Messages& messages, std::vector<std::string>& files, int& exit_code) {
+  const auto runs = app::runs_of_folder(folder, arguments.last.value_or(DiffArguments::kLast));
+  if (!runs) {
+    messages.error(folder, runs.error());
+    exit_code = exit_code_of(runs.error());
     return false;
   }
-  const std::vector<std::string> runs =
-      app::latest_runs(*commits, arguments.last.value_or(DiffArguments::kLast));
-  if (runs.empty()) {
-    messages.error(folder, "no baselines in this folder; stackpack baseline add puts them there");
-    exit_code = kExitBadInput;
-    return false;
-  }
-  files.insert(files.end(), runs.begin(), runs.end());
+  files.insert(files.end(), runs->begin(), runs->end());
   return true;
 }
 
-// A folder of baselines stands for the files of its last commits; without OLD, it is that of the
+// `perf record --threads` makes a folder, too.
+bool is_folder_of_runs(const std::string& path) {
+  const Result<bool> capture = app::looks_like_capture(path);
+  return app::is_folder(path) && !(capture && *capture);
+}
+
+// A folder stands for the files in it, unless it is a capture; without OLD, it is that of the
 // gate's file.
 bool expand_baselines(DiffArguments& arguments, const std::string& baseline,
                       const Messages& messages, int& exit_code) {
@@ -202,13 +203,13 @@ bool expand_baselines(DiffArguments& arguments, const std::string& baseline,
       exit_code = kExitUsage;
       return false;
     }
-    return append_baselines(baseline, arguments, messages, arguments.before, exit_code);
+    return append_runs(baseline, arguments, messages, arguments.before, exit_code);
   }
   std::vector<std::string> files;
   for (const std::string& path : arguments.before) {
-    if (!app::is_baseline_folder(path)) {
+    if (!is_folder_of_runs(path)) {
       files.push_back(path);
-    } else if (!append_baselines(path, arguments, messages, files, exit_code)) {
+    } else if (!append_runs(path, arguments, messages, files, exit_code)) {
       return false;
     }
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bytes/quoted.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/suggestion.h"
@@ -140,7 +141,8 @@ int run_help(const HelpArguments& arguments, const std::vector<CommandText>& com
   for (const CommandText& command : commands) {
     known.push_back(command.name);
   }
-  messages.error("", fmt::format("help: no topic '{}'{}", word, did_you_mean(word, known)));
+  messages.error(
+      "", fmt::format("help: no topic {}{}", bytes::quoted(word), did_you_mean(word, known)));
   return kExitUsage;
 }
 

@@ -53,6 +53,12 @@ void Messages::note(std::string_view file, std::string_view text) const {
   line(file, "note", "", text);
 }
 
+void Messages::tried(std::string_view file, std::span<const FormatTried> formats) const {
+  for (const FormatTried& format : formats) {
+    line(file, "not read as " + format.format, "", format.why);
+  }
+}
+
 void Messages::plain(std::string_view text) const {
   line("", "", "", text);
 }

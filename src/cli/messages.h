@@ -1,7 +1,9 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
+#include "stackpack/convert.h"
 #include "stackpack/result.h"
 
 namespace stackpack::cli {
@@ -28,6 +30,9 @@ class Messages {
   void error(std::string_view file, std::string_view text) const;
   void warning(std::string_view file, std::string_view text) const;
   void note(std::string_view file, std::string_view text) const;
+
+  /// A line for each format: why the file was not read as one of it.
+  void tried(std::string_view file, std::span<const FormatTried> formats) const;
 
   /// A line as it is, with the program's name in front.
   void plain(std::string_view text) const;

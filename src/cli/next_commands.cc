@@ -41,13 +41,14 @@ bool is_plain_name(std::string_view name) {
 }
 
 constexpr std::pair<HotSpotKind, std::string_view> kGrainWords[] = {
-    {HotSpotKind::kModule, "--by=module"},   {HotSpotKind::kLine, "--by=line"},
-    {HotSpotKind::kFile, "--by=file"},       {HotSpotKind::kProcess, "--by=process"},
-    {HotSpotKind::kThread, "--by=thread"},   {HotSpotKind::kComm, "--by=comm"},
-    {HotSpotKind::kEvent, "--by=event"},     {HotSpotKind::kCallstack, "--by=callstack"},
-    {HotSpotKind::kSource, "--by=source"},   {HotSpotKind::kType, "--by=type"},
-    {HotSpotKind::kWaker, "--by=waker"},     {HotSpotKind::kReason, "--by=reason"},
-    {HotSpotKind::kPackage, "--by=package"}, {HotSpotKind::kControlGroup, "--by=cgroup"},
+    {HotSpotKind::kModule, "--by=module"},       {HotSpotKind::kLine, "--by=line"},
+    {HotSpotKind::kFile, "--by=file"},           {HotSpotKind::kProcess, "--by=process"},
+    {HotSpotKind::kThread, "--by=thread"},       {HotSpotKind::kComm, "--by=comm"},
+    {HotSpotKind::kPool, "--by=pool"},           {HotSpotKind::kEvent, "--by=event"},
+    {HotSpotKind::kCallstack, "--by=callstack"}, {HotSpotKind::kSource, "--by=source"},
+    {HotSpotKind::kType, "--by=type"},           {HotSpotKind::kWaker, "--by=waker"},
+    {HotSpotKind::kReason, "--by=reason"},       {HotSpotKind::kPackage, "--by=package"},
+    {HotSpotKind::kControlGroup, "--by=cgroup"},
 };
 
 // Empty: `top` shows such rows without being asked, or cannot be asked for them in one word.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bytes/quoted.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/suggestion.h"
 #include <CLI/CLI.hpp>
@@ -110,12 +111,12 @@ std::string superfluous(const CommandRow& command, const std::vector<std::string
           }
         }
       }
-      return fmt::format("unknown option '{}'{}", word,
+      return fmt::format("unknown option {}{}", bytes::quoted(word),
                          did_you_mean(word.substr(0, word.find('=')), names));
     }
   }
   return words.empty() ? "too many arguments"
-                       : fmt::format("one argument too many: '{}'", words.front());
+                       : fmt::format("one argument too many: {}", bytes::quoted(words.front()));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/shown_capture.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -45,14 +46,9 @@ std::string text_of(const ConvertProgress& conversion) {
   return fmt::format("packing {} samples", grouped(conversion.samples));
 }
 
-void explain(const std::string& path, const Error& error, const Messages& messages,
-             int& exit_code) {
-  const Result<bool> is_capture = app::looks_like_capture(path);
-  if (is_capture && *is_capture) {
-    messages.error(path, error);
-  } else {
-    explain_not_packed(path, error, messages);
-  }
+void explain(const std::string& path, const Error& error, const ConvertProgress& conversion,
+             const Messages& messages, int& exit_code) {
+  explain_unread(path, error, conversion, messages);
   exit_code = std::max<int>(exit_code, exit_code_of(error));
 }
 
@@ -224,18 +220,30 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
   return options;
 }
 
+void explain_unread(const std::string& path, const Error& error, const ConvertProgress& conversion,
+                    const Messages& messages) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(app::path_of(path), failed)) {
+    explain_not_packed(path, error, messages);
+    return;
+  }
+  messages.error(path, error);
+  messages.tried(path, conversion.tried);
+}
+
 std::optional<app::PackedCapture> open_shown(const std::string& path,
                                              const CaptureArguments& arguments,
                                              const Messages& messages, int& exit_code,
                                              ShownProgress* progress) {
+  ConvertProgress unwatched;
+  ConvertProgress& conversion = progress == nullptr ? unwatched : progress->begin_conversion();
   Result<app::PackedCapture> opened =
-      app::PackedCapture::open(path, packing_of(arguments, path, messages, progress),
-                               progress == nullptr ? nullptr : &progress->begin_conversion());
+      app::PackedCapture::open(path, packing_of(arguments, path, messages, progress), &conversion);
   if (progress != nullptr) {
     progress->clear();
   }
   if (!opened) {
-    explain(path, opened.error(), messages, exit_code);
+    explain(path, opened.error(), conversion, messages, exit_code);
     return std::nullopt;
   }
   if (!opened->is_made() && arguments.symbolize && arguments.hints) {
@@ -251,15 +259,16 @@ std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
   for (const std::string& path : paths) {
     app::PackingOptions options = packing_of(arguments, path, messages, progress);
     options.name = label_among(paths, path);
-    Result<app::PackedFile> made = app::PackedFile::make(
-        path, options, progress == nullptr ? nullptr : &progress->begin_conversion());
+    ConvertProgress unwatched;
+    ConvertProgress& conversion = progress == nullptr ? unwatched : progress->begin_conversion();
+    Result<app::PackedFile> made = app::PackedFile::make(path, options, &conversion);
     if (progress != nullptr) {
       progress->clear();
     }
     const auto reader =
         made ? Reader::open(made->path()) : Result<std::unique_ptr<Reader>>(made.error());
     if (!reader) {
-      explain(path, reader.error(), messages, exit_code);
+      explain(path, reader.error(), conversion, messages, exit_code);
       return {};
     }
     if (!made->is_made() && arguments.symbolize && arguments.hints) {

@@ -63,6 +63,10 @@ class ShownProgress {
 app::PackingOptions packing_of(const CaptureArguments& arguments, const std::string& path,
                                const Messages& messages, ShownProgress* progress = nullptr);
 
+/// Says why a file cannot be shown: what its conversion says. Of a folder, that files are wanted.
+void explain_unread(const std::string& path, const Error& error, const ConvertProgress& conversion,
+                    const Messages& messages);
+
 /// Opens what a command shows. Of what can not be opened it says why, in `exit_code`, too.
 std::optional<app::PackedCapture> open_shown(const std::string& path,
                                              const CaptureArguments& arguments,

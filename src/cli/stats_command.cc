@@ -152,7 +152,7 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
       if (app::interrupted_by() != 0) {
         app::end_by_signal(app::interrupted_by());
       }
-      explain_not_packed(file, measurement.error(), messages);
+      explain_unread(file, measurement.error(), progress, messages);
       worst = std::max(worst, exit_code_of(measurement.error()));
       continue;
     }

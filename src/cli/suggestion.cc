@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bytes/quoted.h"
+
 namespace stackpack::cli {
 
 namespace {
@@ -91,7 +93,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 }
 
 std::string no_such_function(const std::string& text, const std::vector<std::string>& names) {
-  return fmt::format("no function '{}' occurs{}", text, nearest_names(text, names));
+  return fmt::format("no function {} occurs{}", bytes::quoted(text), nearest_names(text, names));
 }
 
 }  // namespace stackpack::cli

@@ -47,13 +47,14 @@ std::vector<OpenReport> open_all(const ReportArguments& arguments, const Message
   const bool several = arguments.files.size() > 1;
   std::vector<OpenReport> files;
   for (const std::string& path : arguments.files) {
+    ConvertProgress conversion;
     Result<app::PackedCapture> opened =
-        app::PackedCapture::open(path, packing_of(arguments.capture, path, messages));
+        app::PackedCapture::open(path, packing_of(arguments.capture, path, messages), &conversion);
     auto events = !opened   ? Result<app::FileEvents>(opened.error())
                   : several ? app::events_of_file(opened->reader(), arguments.query)
                             : Result<app::FileEvents>(app::FileEvents{});
     if (!events) {
-      messages.error(path, events.error());
+      explain_unread(path, events.error(), conversion, messages);
       exit_code = std::max<int>(exit_code, exit_code_of(events.error()));
       continue;
     }
@@ -260,6 +261,7 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kProcess:
     case app::HotSpotKind::kThread:
     case app::HotSpotKind::kComm:
+    case app::HotSpotKind::kPool:
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
       return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||

@@ -14,6 +14,7 @@
 #include "app/analysis/value_texts.h"
 #include "app/convert/provider_events.h"
 #include "bytes/byte_writer.h"
+#include "bytes/quoted.h"
 #include "bytes/utf8.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
@@ -297,7 +298,7 @@ void explain_counts(const DumpArguments& arguments, const app::ProviderEventCoun
       names += (names.empty() ? "" : ", ") + counts.providers[i];
     }
     messages.warning(arguments.file,
-                     fmt::format("no events of '{}'{}", arguments.provider,
+                     fmt::format("no events of {}{}", bytes::quoted(arguments.provider),
                                  names.empty() ? "" : "; there are events of " + names));
   }
   if (counts.undescribed != 0) {

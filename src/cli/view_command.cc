@@ -27,11 +27,12 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
                                                 int& exit_code) {
   const std::string& file = arguments.files.front();
   ShownProgress progress(!arguments.quiet);
+  ConvertProgress& conversion = progress.begin_conversion();
   const Result<app::PackedCapture> opened = app::PackedCapture::open(
-      file, packing_of(arguments.capture, file, messages, &progress), &progress.begin_conversion());
+      file, packing_of(arguments.capture, file, messages, &progress), &conversion);
   progress.clear();
   if (!opened) {
-    messages.error(file, opened.error());
+    explain_unread(file, opened.error(), conversion, messages);
     exit_code = exit_code_of(opened.error());
     return std::nullopt;
   }

@@ -17,7 +17,7 @@ std::uint64_t samples_of(const EventFacts& facts, std::uint32_t event) {
 
 void put_in_order(std::vector<EventGroup>& groups) {
   const auto place = [](const EventGroup& group) {
-    return std::tuple(group.samples == 0, group.traits.kind, ~group.samples);
+    return std::tuple(group.samples == 0, !group.is_default, group.traits.kind, ~group.samples);
   };
   core::sort_rows(
       groups, [&place](const EventGroup& a, const EventGroup& b) { return place(a) < place(b); });
@@ -72,6 +72,7 @@ std::vector<EventGroup> event_groups(const EventFacts& facts, const std::vector<
     group.name = group.events.empty() || group.name == row.name ? row.name : traits.same_as;
     group.events.push_back(event);
     group.samples += samples;
+    group.is_default = group.is_default || row.name == facts.default_event;
     group.has_weight = group.has_weight && row.has_weight;
   }
   std::vector<EventGroup> groups = list.take();
@@ -94,6 +95,7 @@ std::vector<EventGroup> joint_groups(std::span<const std::vector<EventGroup>> fi
       joint.name =
           joint.samples == 0 || joint.name == group.name ? group.name : group.traits.same_as;
       joint.samples += group.samples;
+      joint.is_default = joint.is_default || group.is_default;
       joint.has_weight = joint.has_weight && group.has_weight;
     }
   }

@@ -22,6 +22,7 @@ struct EventGroup {
   std::string name;                   ///< of its event; of several what they count
   std::vector<std::uint32_t> events;  ///< rows of the event table, most samples first
   std::uint64_t samples = 0;
+  bool is_default = false;  ///< the file says that it is shown first
   bool has_weight = false;  ///< of all of them: weights of samples are recorded periods
 
   [[nodiscard]] bool has(std::uint32_t event) const;
@@ -32,13 +33,17 @@ struct EventFacts {
   std::span<const Event> events;
   /// Samples of each; empty: nobody counted, and each may have some.
   std::span<const std::uint64_t> samples;
-  /// EventTraits::same_as of which events of one capture are there. They counted side by side, so
-  /// that each of them is an event of its own: together they would count everything twice.
+  /// EventTraits::same_as of which events of one capture are there. They counted side by side on
+  /// the same processors, so that each of them is an event of its own: together they would count
+  /// everything twice.
   std::set<std::string> kept_apart;
+  /// The event that the file itself says to show first; empty: it does not say.
+  std::string_view default_event;
 };
 
-/// Groups of the events for which `wanted` is true, the preferred one first: by kind, then most
-/// samples, then the order of the table. Groups without samples come last.
+/// Groups of the events for which `wanted` is true, the preferred one first: that of the default
+/// event, then by kind, then most samples, then the order of the table. Groups without samples come
+/// last.
 std::vector<EventGroup> event_groups(const EventFacts& facts, const std::vector<bool>& wanted);
 
 /// The groups of several files as one list in the same order: groups of one key are one. `events`

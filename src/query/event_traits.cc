@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace stackpack::query {
 
@@ -12,6 +13,7 @@ struct SpelledEvent {
   std::string base;
   std::string_view modifiers;  // of perf_event_open's attribute, a letter each
   bool has_terms = false;      // unit/term,term/
+  std::string_view unit = {};  // of a unit's named event
 };
 
 // perf-list(1), EVENT MODIFIERS. `sched:sched_switch` has other letters: it is a tracepoint.
@@ -44,13 +46,16 @@ std::string counted_terms(std::string_view terms) {
 
 // `cpu/cycles/` is an event of a unit, `cycles/freq=99/` one with terms, `cpu/event=0xc0/` a number
 // that says something only with its unit.
-std::string base_of(std::string_view before, std::string_view terms) {
+SpelledEvent event_with_terms(std::string_view before, std::string_view terms,
+                              std::string_view modifiers) {
   std::string counted = counted_terms(terms);
   if (counted.empty()) {
-    return std::string(before);
+    return {std::string(before), modifiers, true};
   }
-  const bool is_name = counted.find_first_of("=,") == std::string::npos;
-  return is_name ? counted : std::string(before) + '/' + counted + '/';
+  if (counted.find_first_of("=,") == std::string::npos) {
+    return {std::move(counted), modifiers, true, before};
+  }
+  return {std::string(before) + '/' + counted + '/', modifiers, true};
 }
 
 SpelledEvent spelled(std::string_view name) {
@@ -58,7 +63,7 @@ SpelledEvent spelled(std::string_view name) {
   const std::size_t end = slash == std::string_view::npos ? slash : name.find('/', slash + 1);
   if (end != std::string_view::npos && are_modifiers(name.substr(end + 1))) {
     const std::string_view terms = name.substr(slash + 1, end - slash - 1);
-    return {base_of(name.substr(0, slash), terms), name.substr(end + 1), true};
+    return event_with_terms(name.substr(0, slash), terms, name.substr(end + 1));
   }
   const std::size_t colon = name.rfind(':');
   if (colon != std::string_view::npos && colon + 1 < name.size() &&
@@ -166,6 +171,7 @@ EventTraits traits_of(std::string_view event) {
   if (const std::string scope = scope_of(name.modifiers); !scope.empty()) {
     traits.same_as += ':' + scope;
   }
+  traits.processors = name.unit;
   const bool waits = event == "blocked" || event == "woken" || event == "preempted" ||
                      event == "wall-time" || event == "cswitch" || event == "thread-time";
   traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);

@@ -19,6 +19,9 @@ struct EventTraits {
   /// Equal for events that count the same thing: `cpu-clock` of cpu-clock, cpu-clock:ppp and
   /// cpu-clock:pppH; `cycles:u` of cycles:u and cycles:uP, which leave the kernel out.
   std::string same_as;
+  /// Whose counters counted it: `cpu_core` of cpu_core/cycles/; empty when it does not say. Events
+  /// of other processors never count one thing twice.
+  std::string processors;
   /// What a recorded period is counted in: "ns", "cycles", "page-faults", "events", ...
   std::string unit;
 };

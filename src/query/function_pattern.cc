@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <span>
 #include <utility>
+
+#include <re2/re2.h>
 
 #include "bytes/byte_text.h"
 #include "bytes/hash.h"
@@ -161,18 +162,66 @@ std::string_view stem_of(std::string_view module) {
   return module.substr(0, module.find('.', 1));
 }
 
-// The automaton that takes time proportional to the name, whatever the expression: names come from
-// captures. libc++ has one for all, which ends with an exception where it would take longer.
-#ifdef __GLIBCXX__
-constexpr auto kInProportion = std::regex_constants::__polynomial;
-#else
-constexpr std::regex::flag_type kInProportion{};
-#endif
+bool is_expression(std::string_view text) {
+  return text.size() > 2 && text.starts_with('/') && text.ends_with('/');
+}
+
+constexpr std::string_view kTooManySteps =
+    "the regular expression between the slashes is too large (at most 2000 steps; docs/cli.md)";
+
+// Why RE2 does not take an expression; the text lasts.
+std::string_view problem_of(const re2::RE2& regex) {
+  const bool is_number =
+      regex.error_arg().size() == 2 && regex.error_arg()[1] >= '1' && regex.error_arg()[1] <= '9';
+  switch (regex.error_code()) {
+    case re2::RE2::ErrorBadEscape:
+      return is_number ? "a regular expression here has no back references such as \\1"
+                       : "the regular expression between the slashes has an unknown escape";
+    case re2::RE2::ErrorBadPerlOp:
+      return "a regular expression here has no look-around such as (?=...), and names groups as "
+             "(?P<name>...)";
+    case re2::RE2::ErrorRepeatSize:
+      return "a regular expression here repeats at most 1000 times";
+    case re2::RE2::ErrorBadUTF8:
+      return "the regular expression between the slashes is not UTF-8";
+    case re2::RE2::ErrorPatternTooLarge:
+      return kTooManySteps;
+    default:
+      return "what is between the slashes is no regular expression";
+  }
+}
 
 }  // namespace
 
-struct FunctionPattern::Expression {
-  std::regex regex;
+class FunctionPattern::Expression {
+ public:
+  Expression(std::string_view text, bool folds_case)
+      : regex_(re2::StringPiece(text.data(), text.size()), options(folds_case)) {}
+
+  [[nodiscard]] Status check() const {
+    if (!regex_.ok()) {
+      return Error{ErrorCode::kUsage, kNoOffset, problem_of(regex_)};
+    }
+    if (regex_.ProgramSize() > kMostSteps) {
+      return Error{ErrorCode::kUsage, kNoOffset, kTooManySteps};
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool occurs_in(std::string_view name) const {
+    return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), regex_);
+  }
+
+ private:
+  static re2::RE2::Options options(bool folds_case) {
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    options.set_never_capture(true);
+    options.set_case_sensitive(!folds_case);
+    return options;
+  }
+
+  re2::RE2 regex_;
 };
 
 FunctionPattern::FunctionPattern() = default;
@@ -199,25 +248,18 @@ Result<FunctionPattern> FunctionPattern::parse(std::string_view text) {
   pattern.id_ = id_of(text);
   pattern.folds_case_ = !has_capitals(text);
   std::string_view function = text;
-  const bool is_expression = text.size() > 2 && text.starts_with('/');
-  const std::size_t mark = is_expression ? std::string_view::npos : text.find('!');
+  const bool begins_expression = text.size() > 2 && text.starts_with('/');
+  const std::size_t mark = begins_expression ? std::string_view::npos : text.find('!');
   if (mark != std::string_view::npos && mark != 0 && mark + 1 < text.size()) {
     pattern.module_ = text.substr(0, mark);
     function.remove_prefix(mark + 1);
   }
   pattern.function_ = function;
-  if (function.size() > 2 && function.starts_with('/') && function.ends_with('/')) {
-    auto flags = std::regex::ECMAScript | std::regex::nosubs | kInProportion;
-    flags |= pattern.folds_case_ ? std::regex::icase : std::regex_constants::syntax_option_type{};
-    // Matched as a whole: a search would begin anew at each character.
-    const std::string anywhere =
-        R"([\s\S]*(?:)" + std::string(function.substr(1, function.size() - 2)) + R"()[\s\S]*)";
-    try {
-      pattern.expression_ =
-          std::make_unique<const Expression>(Expression{std::regex(anywhere, flags)});
-    } catch (const std::regex_error&) {
-      return Error{ErrorCode::kUsage, kNoOffset,
-                   "what is between the slashes is no regular expression"};
+  if (is_expression(function)) {
+    pattern.expression_ = std::make_unique<const Expression>(
+        function.substr(1, function.size() - 2), pattern.folds_case_);
+    if (const Status checked = pattern.expression_->check(); !checked) {
+      return checked.error();
     }
   }
   pattern.has_wildcards_ =
@@ -235,8 +277,7 @@ bool FunctionPattern::fits_module(std::string_view module) const {
 
 Fit FunctionPattern::fit_function(std::string_view name) const {
   if (expression_) {
-    return std::regex_match(name.begin(), name.end(), expression_->regex) ? Fit::kWhole
-                                                                          : Fit::kNone;
+    return expression_->occurs_in(name) ? Fit::kWhole : Fit::kNone;
   }
   if (name == function_) {
     return Fit::kExact;

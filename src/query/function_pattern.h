@@ -23,11 +23,16 @@ std::string plain_function_name(std::string_view name);
 std::string function_id(std::string_view name, std::string_view module);
 
 /// What one types for functions: a name; the end of one (`Engine::apply`, `apply`); with `*` and
-/// `?`; `/a regular expression/`; each also as `MODULE!FUNCTION`; `id:` and a function_id. Case
-/// counts only where the text has capitals.
+/// `?`; `/a regular expression/` as RE2 takes it; each also as `MODULE!FUNCTION`; `id:` and a
+/// function_id. Case counts only where the text has capitals.
 class FunctionPattern {
  public:
-  /// Errors: kUsage: no regular expression.
+  /// Steps that an expression may be compiled to: each may cost some nanoseconds for each byte of
+  /// each name.
+  static constexpr int kMostSteps = 2000;
+
+  /// Errors: kUsage: no regular expression, one with what RE2 does not have, or one of more than
+  /// kMostSteps.
   static Result<FunctionPattern> parse(std::string_view text);
 
   /// How well a function fits. Of many functions those that fit best are meant: where one is
@@ -47,7 +52,7 @@ class FunctionPattern {
   ~FunctionPattern();
 
  private:
-  struct Expression;
+  class Expression;
   FunctionPattern();
   [[nodiscard]] Fit fit_function(std::string_view name) const;
   [[nodiscard]] bool fits_module(std::string_view module) const;

@@ -8,7 +8,7 @@ namespace stackpack::query {
 
 /// Whether `name` fits `pattern`, in which `*` stands for any characters and `?` for any one byte.
 /// Other characters stand for themselves, brackets included: names such as [vdso] have them.
-/// Cost: at most the product of the lengths.
+/// Cost: proportional to the name; for each 64 bytes between two stars once more.
 bool fits_pattern(std::string_view name, std::string_view pattern);
 
 /// Whether `name` fits one of the patterns.

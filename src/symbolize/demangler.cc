@@ -57,12 +57,12 @@ std::size_t print_name(PrintName print, const char* linked, int options, std::sp
   return print(linked, options, &take_piece, &text) != 0 ? text.size : 0;
 }
 
-std::size_t print_itanium(const std::string& linked, std::span<char> room) {
+std::size_t print_itanium(const std::string& linked, int form, std::span<char> room) {
   if (const std::size_t rust = print_name(&rust_demangle_callback, linked.c_str(), kReadable, room);
       rust != 0) {
     return rust;
   }
-  const int options = linked.size() > kLimitedBytes ? kReadable | DMGL_NO_RECURSE_LIMIT : kReadable;
+  const int options = linked.size() > kLimitedBytes ? form | DMGL_NO_RECURSE_LIMIT : form;
   return print_name(&cplus_demangle_v3_callback, linked.c_str(), options, room);
 }
 
@@ -138,23 +138,32 @@ bool demangles_microsoft_names() {
   return reads_microsoft_names();
 }
 
-Demangler::Demangler(std::size_t most_bytes) : buffer_(most_bytes) {}
+Demangler::Demangler(std::size_t most_bytes, Form form) : form_(form), buffer_(most_bytes) {}
 
 std::string_view Demangler::demangle(std::string_view linked) {
   if (linked.size() < 3 || linked.size() > kMostLinkedBytes ||
       linked.find('\0') != std::string_view::npos) {
     return {};
   }
-  linked_ = linked;
+  constexpr std::string_view kStub = "@plt";
+  const bool is_stub = linked.ends_with(kStub);
+  linked_ = linked.substr(0, linked.size() - (is_stub ? kStub.size() : 0));
   std::size_t size = 0;
   if (linked.starts_with("_Z")) {
-    size = print_itanium(linked_, buffer_);
+    size = print_itanium(linked_, form_ == Form::kWhole ? kReadable : DMGL_NO_OPTS, buffer_);
   } else if (linked.starts_with("_R")) {
     size = print_name(&rust_demangle_callback, linked_.c_str(), kReadable, buffer_);
   } else if (linked.starts_with("_D")) {
     size = print_d(linked_, buffer_);
   } else if (linked.starts_with('?')) {
     size = print_microsoft(linked_, buffer_);
+  }
+  if (size != 0 && is_stub) {
+    if (buffer_.size() - size < kStub.size()) {
+      return {};
+    }
+    std::copy(kStub.begin(), kStub.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(size));
+    size += kStub.size();
   }
   return {buffer_.data(), size};
 }

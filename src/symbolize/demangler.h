@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,8 @@ namespace stackpack::symbolize {
 /// built with it.
 [[nodiscard]] bool demangles_microsoft_names();
 
-/// Makes names as linkers have them readable: C++ (Itanium and Microsoft), Rust and D.
+/// Makes names as linkers have them readable: C++ (Itanium and Microsoft), Rust and D; also those
+/// of stubs, `_Z1fv@plt`.
 ///
 /// A name of a few hundred bytes can stand for hundreds of megabytes, or nest deeper than a stack.
 /// So the result is bounded while it is made (C++, Rust) or by what the name can at most become
@@ -25,13 +27,16 @@ class Demangler {
   static constexpr std::size_t kMostLinkedBytes = std::size_t{16} << 10;
   static constexpr std::size_t kMostOtherLinkedBytes = std::size_t{4} << 10;  ///< D, Microsoft
 
-  explicit Demangler(std::size_t most_bytes = std::size_t{64} << 10);
+  enum class Form : std::uint8_t { kWhole, kWithoutParameters };  ///< the latter: of C++
+
+  explicit Demangler(std::size_t most_bytes = std::size_t{64} << 10, Form form = Form::kWhole);
 
   /// The readable name, valid until the next call; empty when `linked` is no mangled name, or it
   /// stays as it is because it is, or would become, too long.
   [[nodiscard]] std::string_view demangle(std::string_view linked);
 
  private:
+  Form form_;
   std::string linked_;        // with the zero that libraries need
   std::vector<char> buffer_;  // its size is the bound
 };

@@ -155,8 +155,8 @@ class DwarfUnit {
     place.end = std::min(place.end, end);
   }
 
-  // The names of a function: those of the entry that others are instances of.
-  LinkedName names_of(Dwarf_Die& die) {
+  // The entry that a function or an inlined call is an instance of.
+  static Dwarf_Die origin_of(const Dwarf_Die& die) {
     Dwarf_Die origin = die;
     constexpr int kMostSteps = 16;
     for (int step = 0; step < kMostSteps; ++step) {
@@ -168,6 +168,24 @@ class DwarfUnit {
       }
       origin = next;
     }
+    return origin;
+  }
+
+  // A compiler splits a function to inline its beginning elsewhere, and puts the rest back into
+  // what it came from: as a call of the function within itself, from where it is declared.
+  static bool is_rest_of(const Dwarf_Die& around, Dwarf_Die& call) {
+    Dwarf_Die origin = origin_of(call);
+    int line = 0;
+    int column = 0;
+    return origin.addr == origin_of(around).addr && ::dwarf_decl_line(&origin, &line) == 0 &&
+           ::dwarf_decl_column(&origin, &column) == 0 &&
+           dwarf_number(call, DW_AT_call_line) == static_cast<std::uint64_t>(line) &&
+           dwarf_number(call, DW_AT_call_column) == static_cast<std::uint64_t>(column);
+  }
+
+  // The names of a function: those of the entry that others are instances of.
+  LinkedName names_of(const Dwarf_Die& die) {
+    Dwarf_Die origin = origin_of(die);
     const auto [known, fresh] = search_.functions.try_emplace(origin.addr);
     if (fresh) {
       const char* linkage = dwarf_text(origin, DW_AT_linkage_name);
@@ -231,26 +249,27 @@ class DwarfUnit {
       return;
     }
     if (asked_for && search_.request.inlines) {
-      take_inlined(die, kNoInline, 0, depth + 1);
+      take_inlined(die, die, kNoInline, 0, depth + 1);
     } else if (nests_ && (has_code || ::dwarf_hasattr(&die, DW_AT_inline) != 0)) {
       // Of a function that is inlined everywhere a class within may have code of its own.
       walk(die, depth + 1);
     }
   }
 
-  // The inlined calls within a function or an inlined call of row `parent`.
-  void take_inlined(Dwarf_Die& within, std::uint32_t parent, std::size_t inlines, unsigned depth) {
-    each_child(within, [&](Dwarf_Die& die) {
+  // The inlined calls in a part of `around`, a function or an inlined call of row `parent`.
+  void take_inlined(Dwarf_Die& part, const Dwarf_Die& around, std::uint32_t parent,
+                    std::size_t inlines, unsigned depth) {
+    each_child(part, [&](Dwarf_Die& die) {
       switch (::dwarf_tag(&die)) {
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
           if (may_enter(depth)) {
-            take_inlined(die, parent, inlines, depth + 1);
+            take_inlined(die, around, parent, inlines, depth + 1);
           }
           break;
         case DW_TAG_inlined_subroutine:
-          take_call(die, parent, inlines, depth);
+          take_call(die, around, parent, inlines, depth);
           break;
         case DW_TAG_subprogram:
           take_function(die, depth);
@@ -267,9 +286,14 @@ class DwarfUnit {
     });
   }
 
-  void take_call(Dwarf_Die& die, std::uint32_t parent, std::size_t inlines, unsigned depth) {
+  void take_call(Dwarf_Die& die, const Dwarf_Die& around, std::uint32_t parent, std::size_t inlines,
+                 unsigned depth) {
     if (!may_enter(depth) || inlines >= search_.request.limits.inline_depth) {
       damaged_ = true;
+      return;
+    }
+    if (is_rest_of(around, die)) {
+      take_inlined(die, around, parent, inlines, depth + 1);
       return;
     }
     InlinedCall call;
@@ -296,7 +320,7 @@ class DwarfUnit {
       // It would break the chain: what is inside belongs to the one around.
       ++search_.names.losses().nameless_calls;
     } else if (asked_for) {
-      take_inlined(die, row, inlines + 1, depth + 1);
+      take_inlined(die, die, row, inlines + 1, depth + 1);
     } else if (nests_) {
       walk(die, depth + 1);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "symbolize/elf_sections.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/library_memory.h"
+#include "symbolize/linkage_stubs.h"
 #include "symbolize/module_placement.h"
 #include "symbolize/packed_module.h"
 #include "symbolize/split_files.h"
@@ -225,6 +227,8 @@ Status read_names(const ElfFiles& files, std::vector<std::byte> content,
   symbols.add(image.get());
   symbols.add(debug.get());
   symbols.settle();
+  std::deque<std::string> stub_names;
+  add_linkage_stubs(image.get(), stub_names, symbols);
   names.losses().damaged_parts += symbols.damaged_tables();
   names.losses().functions_there = symbols.functions().size();
   const std::vector<std::uint64_t> addresses = addresses_of(request, files.layout);

@@ -1,32 +1,24 @@
 #include "symbolize/elf_symbols.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <span>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include <gelf.h>
 
 #include "core/sort_rows.h"
+#include "symbolize/demangler.h"
 #include "symbolize/library_memory.h"
+#include "symbolize/symbol_request.h"
+#include "symbolize/symbol_table.h"
 #include "symbolize/xz_stream.h"
 
 namespace stackpack::symbolize {
 
 namespace {
-
-std::uint8_t binding_order(unsigned char info) {
-  switch (GELF_ST_BIND(info)) {
-    case STB_GLOBAL:
-    case STB_GNU_UNIQUE:
-      return 0;
-    case STB_WEAK:
-      return 1;
-    default:
-      return 2;
-  }
-}
 
 // `memcpy@@GLIBC_2.14` without its version.
 std::string_view without_version(std::string_view name) {
@@ -34,44 +26,41 @@ std::string_view without_version(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(0, at);
 }
 
-auto order_of(const ElfSymbol& symbol) {
-  return std::tuple(symbol.start, std::numeric_limits<std::uint64_t>::max() - symbol.size,
-                    symbol.binding, symbol.name.size(), symbol.name,
-                    symbol.source == FunctionSource::kDynsym ? 1 : 0, symbol.source);
+// Labels that assemblers write for themselves. `$x` and its like say where code or data begins.
+bool is_assemblers_own(std::string_view name, unsigned machine) {
+  return name.starts_with(".L") || name.starts_with("..@") || is_mapping_mark(machine, name);
 }
 
-// The bytes from an address to the end of a section; 0 when it is not in there.
-std::uint64_t section_room(Elf* file, std::size_t section, std::uint64_t address) {
-  GElf_Shdr header{};
-  Elf_Scn* const part = section >= SHN_LORESERVE ? nullptr : ::elf_getscn(file, section);
-  if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr || address < header.sh_addr ||
-      address - header.sh_addr >= header.sh_size) {
-    return 0;
+// The part of a symbol's rank that its table has.
+AliasRank rank_of(const GElf_Sym& symbol) {
+  const auto binding = GELF_ST_BIND(symbol.st_info);
+  return {symbol.st_size == 0, GELF_ST_TYPE(symbol.st_info) == STT_NOTYPE, binding == STB_WEAK,
+          binding != STB_GLOBAL && binding != STB_GNU_UNIQUE};
+}
+
+/// Orders what begins at one address; asks for readable names only where they decide.
+class BestAlias {
+ public:
+  /// Whether `later`, which comes after `first`, counts instead.
+  bool is_better(const ElfSymbol& later, const ElfSymbol& first) {
+    if (later.rank != first.rank) {
+      return later.rank < first.rank;
+    }
+    const auto order = later.name == first.name
+                           ? std::weak_ordering::equivalent
+                           : std::weak_ordering(name_rank(later.name) <=> name_rank(first.name));
+    return order < 0 || (order == 0 && later.source != FunctionSource::kDynsym &&
+                         first.source == FunctionSource::kDynsym);
   }
-  const std::uint64_t left = header.sh_size - (address - header.sh_addr);
-  return std::min(left, std::numeric_limits<std::uint64_t>::max() - address);
-}
 
-bool is_function_here(const GElf_Sym& symbol) {
-  const auto type = GELF_ST_TYPE(symbol.st_info);
-  return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF;
-}
-
-ElfSymbol function_of(Elf* file, const GElf_Ehdr& top, const GElf_Sym& symbol, const char* name,
-                      FunctionSource source) {
-  ElfSymbol function;
-  // The lowest bit of a Thumb function's address says that it is one.
-  function.start = top.e_machine == EM_ARM ? symbol.st_value & ~GElf_Addr{1} : symbol.st_value;
-  function.size =
-      std::min(symbol.st_size, std::numeric_limits<std::uint64_t>::max() - function.start);
-  function.source = source;
-  function.binding = binding_order(symbol.st_info);
-  function.name = without_version(name);
-  if (function.size == 0) {
-    function.room = section_room(file, symbol.st_shndx, function.start);
+ private:
+  AliasNameRank name_rank(std::string_view linked) {
+    const std::string_view readable = demangler_.demangle(linked);
+    return AliasNameRank(readable.empty() ? linked : readable);
   }
-  return function;
-}
+
+  Demangler demangler_{SymbolLimits().name_bytes, Demangler::Form::kWithoutParameters};
+};
 
 }  // namespace
 
@@ -91,11 +80,67 @@ ElfSymbols::ElfSymbols() {
 }
 ElfSymbols::~ElfSymbols() = default;
 
-void ElfSymbols::keep(const ElfSymbol& function) {
-  if (function.size != 0 || function.room != 0) {
-    functions_.push_back(function);
+class ElfSymbols::Table {
+ public:
+  Table(ElfSymbols& symbols, Elf* file, const GElf_Ehdr& top, FunctionSource source)
+      : symbols_(symbols), machine_(top.e_machine), source_(source) {
+    for (Elf_Scn* part = ::elf_nextscn(file, nullptr); part != nullptr;
+         part = ::elf_nextscn(file, part)) {
+      GElf_Shdr header{};
+      sections_.resize(::elf_ndxscn(part) + 1);
+      sections_.back() = ::gelf_getshdr(part, &header) == nullptr ? GElf_Shdr{} : header;
+    }
   }
-}
+
+  void take(const GElf_Sym& symbol, std::string_view name) {
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    const bool is_typed = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (is_typed ||
+        (type == STT_NOTYPE && is_in_code(symbol) && !is_assemblers_own(name, machine_))) {
+      add_function(symbol, name);
+    } else if (type == STT_OBJECT && is_in_code(symbol)) {
+      symbols_.data_in_code_.push_back(symbol.st_value);
+    }
+  }
+
+ private:
+  // The bytes from an address to the end of its section; 0 when it is not in there.
+  [[nodiscard]] std::uint64_t room_after(std::size_t section, std::uint64_t address) const {
+    if (section >= sections_.size() || address < sections_[section].sh_addr) {
+      return 0;
+    }
+    const GElf_Shdr& header = sections_[section];
+    const std::uint64_t before = address - header.sh_addr;
+    return before >= header.sh_size ? 0
+                                    : std::min(header.sh_size - before,
+                                               std::numeric_limits<std::uint64_t>::max() - address);
+  }
+
+  [[nodiscard]] bool is_in_code(const GElf_Sym& symbol) const {
+    return symbol.st_shndx < sections_.size() &&
+           (sections_[symbol.st_shndx].sh_flags & SHF_EXECINSTR) != 0;
+  }
+
+  void add_function(const GElf_Sym& symbol, std::string_view name) {
+    ElfSymbol function;
+    // The lowest bit of a Thumb function's address says that it is one.
+    function.start = machine_ == EM_ARM ? symbol.st_value & ~GElf_Addr{1} : symbol.st_value;
+    function.size =
+        std::min(symbol.st_size, std::numeric_limits<std::uint64_t>::max() - function.start);
+    function.source = source_;
+    function.rank = rank_of(symbol);
+    function.name = without_version(name);
+    function.room = function.size != 0 ? 0 : room_after(symbol.st_shndx, function.start);
+    if (function.size != 0 || function.room != 0) {
+      symbols_.functions_.push_back(function);
+    }
+  }
+
+  ElfSymbols& symbols_;
+  unsigned machine_;
+  FunctionSource source_;
+  std::vector<GElf_Shdr> sections_;  // by number
+};
 
 void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source) {
   Elf_Scn* const part = ::elf_getscn(file, section);
@@ -108,6 +153,7 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
     ++damaged_tables_;
     return;
   }
+  Table table(*this, file, top, source);
   const std::size_t entry = ::gelf_fsize(file, ELF_T_SYM, 1, EV_CURRENT);
   // What debug files have no bytes of is in another one.
   const bool has_rows = header.sh_type != SHT_NOBITS && entry != 0;
@@ -119,16 +165,14 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
       damaged = true;
       break;
     }
-    if (!is_function_here(symbol)) {
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0) {
       continue;
     }
     const char* const name = ::elf_strptr(file, header.sh_link, symbol.st_name);
-    if (name == nullptr || *name == '\0') {
-      damaged = damaged || name == nullptr;
-      continue;
+    damaged = damaged || name == nullptr;
+    if (name != nullptr && *name != '\0') {
+      table.take(symbol, name);
     }
-    const ElfSymbol function = function_of(file, top, symbol, name, source);
-    keep(function);
   }
   heed_lack_of_memory();
   damaged_tables_ += damaged ? 1U : 0U;
@@ -219,21 +263,65 @@ std::optional<std::uint64_t> ElfSymbols::address_of(Elf* file, std::string_view 
   return std::nullopt;
 }
 
-void ElfSymbols::settle() {
-  core::sort_rows(functions_,
-                  [](const ElfSymbol& a, const ElfSymbol& b) { return order_of(a) < order_of(b); });
-  functions_.erase(
-      std::unique(functions_.begin(), functions_.end(),
-                  [](const ElfSymbol& a, const ElfSymbol& b) { return a.start == b.start; }),
-      functions_.end());
+void ElfSymbols::drop_inner_labels() {
+  std::size_t kept = 0;
+  std::size_t owners = 0;  // where those begin of which a label may be one
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const ElfSymbol symbol = functions_[i];
+    const auto is_part_of = [&symbol](const ElfSymbol& owner) {
+      return symbol.name.starts_with(owner.name) &&
+             symbol.name.substr(owner.name.size()).starts_with('.');
+    };
+    const auto first = functions_.begin() + static_cast<std::ptrdiff_t>(owners);
+    const auto end = functions_.begin() + static_cast<std::ptrdiff_t>(kept);
+    if (symbol.rank.is_label && symbol.rank.is_not_global && std::any_of(first, end, is_part_of)) {
+      continue;
+    }
+    owners = owners < kept && functions_[owners].start == symbol.start ? owners : kept;
+    functions_[kept++] = symbol;
+  }
+  functions_.resize(kept);
+}
+
+void ElfSymbols::find_ends() {
+  std::sort(data_in_code_.begin(), data_in_code_.end());
+  auto data = data_in_code_.begin();
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     ElfSymbol& function = functions_[i];
-    if (function.size == 0) {
-      function.size = i + 1 < functions_.size()
-                          ? std::min(function.room, functions_[i + 1].start - function.start)
-                          : function.room;
+    data = std::upper_bound(data, data_in_code_.end(), function.start);
+    if (function.size != 0) {
+      continue;
+    }
+    function.size = function.room;
+    if (i + 1 < functions_.size()) {
+      function.size = std::min(function.size, functions_[i + 1].start - function.start);
+    }
+    if (data != data_in_code_.end()) {
+      function.size = std::min(function.size, *data - function.start);
     }
   }
+}
+
+void ElfSymbols::settle() {
+  core::sort_rows(functions_,
+                  [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
+  drop_inner_labels();
+  BestAlias aliases;
+  std::size_t kept = 0;
+  for (const ElfSymbol& symbol : functions_) {
+    ElfSymbol* const before = kept == 0 ? nullptr : &functions_[kept - 1];
+    if (before == nullptr || before->start != symbol.start) {
+      functions_[kept++] = symbol;
+      continue;
+    }
+    const std::uint64_t size = std::max(before->size, symbol.size);
+    if (aliases.is_better(symbol, *before)) {
+      *before = symbol;
+    }
+    before->size = size;
+  }
+  functions_.resize(kept);
+  find_ends();
 }
 
 const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {

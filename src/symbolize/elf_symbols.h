@@ -9,6 +9,7 @@
 
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include "symbolize/alias_rank.h"
 
 // libelf's handle of a file.
 struct Elf;
@@ -21,16 +22,18 @@ struct ElfSymbol {
   std::uint64_t size = 0;   ///< 0: not known; settle() makes it reach to the next function
   std::uint64_t room = 0;   ///< bytes to the end of its section; for those without a size
   FunctionSource source = FunctionSource::kSymtab;
-  std::uint8_t binding = 0;  ///< global, weak, local: 0, 1, 2
-  std::string_view name;     ///< without its version
+  AliasRank rank;         ///< as far as it does not depend on the name
+  std::string_view name;  ///< without its version
 };
 
 /// The functions in the symbol tables of the files of one image.
 ///
-/// Of several at one address counts the longest; of those the global before the weak before the
-/// local; then the one with the shortest name; then the first by bytes. An address that lies in
-/// several functions belongs to the one that begins last. A function without a size, as assemblers
-/// write them, ends where the next one begins, or its section ends.
+/// Functions are what the linker was told to be one, and labels in code, as assemblers write them,
+/// but for those that an assembler keeps to itself: `.L1`, `$x`, and NASM's `.loop` of `code`,
+/// which is `code.loop`. Several at one address are one function, as long as the longest, with the
+/// name that alias_rank.h says. An address that lies in several functions belongs to the one that
+/// begins last. A function without a size ends where the next symbol in code begins, of any kind,
+/// or its section ends.
 class ElfSymbols {
  public:
   ElfSymbols();
@@ -76,11 +79,15 @@ class ElfSymbols {
  private:
   struct Unpacked;  // a file that was within another one
 
-  void keep(const ElfSymbol& function);
+  class Table;  // a table of symbols that is being read
+
+  void drop_inner_labels();
+  void find_ends();
   void add_table(Elf* file, std::size_t section, FunctionSource source);
   void add_packed(const char* bytes, std::size_t size);
 
   std::vector<ElfSymbol> functions_;
+  std::vector<std::uint64_t> data_in_code_;  // where other symbols in code begin
   std::uint64_t damaged_tables_ = 0;
   std::vector<std::unique_ptr<Unpacked>> unpacked_;
 };

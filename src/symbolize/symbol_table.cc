@@ -70,6 +70,11 @@ const elf::Section* section_with_symbols(const std::vector<elf::Section>& sectio
 
 }  // namespace
 
+bool is_mapping_mark(unsigned machine, std::string_view name) {
+  const bool has_marks = machine == EM_AARCH64 || machine == EM_ARM || machine == EM_RISCV;
+  return has_marks && name.starts_with('$');
+}
+
 void SymbolTable::note_code(const std::vector<elf::Section>& sections) {
   for (std::size_t i = 0; i < sections.size() && i < SHN_LORESERVE; ++i) {
     const elf::Section& section = sections[i];
@@ -123,11 +128,6 @@ std::string_view SymbolTable::name_of(const TableSymbol& symbol) const {
   const std::span<const std::byte> names = names_;
   bytes::ByteCursor in(names.subspan(symbol.name), symbol.name);
   return in.read_c_string();
-}
-
-bool SymbolTable::is_mark(const TableSymbol& symbol) const {
-  const bool has_marks = machine_ == EM_AARCH64 || machine_ == EM_ARM || machine_ == EM_RISCV;
-  return has_marks && name_of(symbol).starts_with('$');
 }
 
 bool SymbolTable::is_in_code(const TableSymbol& symbol) const {

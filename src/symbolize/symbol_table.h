@@ -19,6 +19,9 @@ namespace stackpack::symbolize {
 
 enum class SymbolKind : std::uint8_t { kNone, kVariable, kFunction, kSection, kFile, kOther };
 
+/// Whether a symbol of an Arm or RISC-V file says where code or data begins, and names nothing.
+[[nodiscard]] bool is_mapping_mark(unsigned machine, std::string_view name);
+
 /// A row of .symtab.
 struct TableSymbol {
   std::uint64_t address = 0;
@@ -49,8 +52,9 @@ class SymbolTable {
   /// Sections with code, by address.
   [[nodiscard]] std::span<const CodeSection> code() const { return code_; }
   [[nodiscard]] bool is_in_code(const TableSymbol& symbol) const;
-  /// Of an Arm or RISC-V file: says where code or data begins, and names nothing.
-  [[nodiscard]] bool is_mark(const TableSymbol& symbol) const;
+  [[nodiscard]] bool is_mark(const TableSymbol& symbol) const {
+    return is_mapping_mark(machine_, name_of(symbol));
+  }
 
  private:
   void note_code(const std::vector<elf::Section>& sections);

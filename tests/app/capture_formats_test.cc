@@ -32,11 +32,10 @@ TEST_CASE("capture formats: each is complete and found by its name") {
     CAPTURE(format->name);
     CHECK(names.insert(format->name).second);
     const bool complete =
-        format->detect != nullptr && format->streams != nullptr && format->read != nullptr;
+        format->probe != nullptr && format->streams != nullptr && format->read != nullptr;
     REQUIRE(complete);
-    CHECK(format->detect_bytes > 0);
-    CHECK(format->detect_bytes <= app::detect_bytes());
-    CHECK_FALSE(format->detect({}));
+    CHECK_FALSE(format->probe({}));
+    CHECK_FALSE(format->probe({}).reason.empty());
     // Documents of JSON are read as a whole or not at all.
     const bool is_document = format->name == "speedscope" || format->name == "firefox";
     CHECK(format->skip_reasons.empty() == is_document);

@@ -111,6 +111,27 @@ TEST_SUITE("hot spots") {
     CHECK(lines_of(twice).front() == "a 10 20");
   }
 
+  TEST_CASE("hot spots: pools are threads whose names differ in numbers alone") {
+    SpkContent content = recursive_content();
+    const std::string names[] = {"kworker/5:2-mm", "kworker/12:40-mm", "worker-1", "7z", "x", ""};
+    for (std::size_t i = 0; i < content.samples.size(); ++i) {
+      content.samples[i].tid = static_cast<std::uint32_t>(10 + i % 6);
+    }
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      content.tables.threads.push_back({7, 10 + i, kUnknownTime, kUnknownTime, names[i]});
+    }
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.by = HotSpotKind::kPool;
+    query.filters.count = CountBy::kSamples;
+    const auto spots = app::hot_spots(*reader, query);
+    REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+    // As comm_nodigit of perf report writes them; a thread without a name has that of its process.
+    CHECK(lines_of(*spots) ==
+          Lines{"kworker/<N>:<N>-mm 4 4", "<N>z 2 2", "worker-<N> 2 2", "x 2 2", "prog 1 1"});
+  }
+
   TEST_CASE("hot spots: by other things") {
     const std::vector<std::byte> file = spk_bytes(recursive_content());
     const auto reader = open_spk(file);
@@ -125,7 +146,7 @@ TEST_SUITE("hot spots") {
     };
     // Code without a file is what its process made at run time.
     CHECK(lines(HotSpotKind::kModule) == Lines{"[JIT] prog 80 100", "x.so 20 20"});
-    CHECK(lines(HotSpotKind::kFile) == Lines{"[unknown] 80 100", "[x.so] 20 20"});
+    CHECK(lines(HotSpotKind::kFile) == Lines{"[JIT] prog 80 100", "[x.so] 20 20"});
     CHECK(lines(HotSpotKind::kComm) == Lines{"prog 101 101"});
     CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
     CHECK(lines(HotSpotKind::kEvent) == Lines{"cpu-clock 101 101"});
@@ -191,6 +212,29 @@ TEST_SUITE("hot spots") {
     CHECK(lines(3) == Lines{"a 0 10", "-b 0 5", "--a 5 5", "and 2"});
     query.patterns.hide = {"b"};
     CHECK(lines(2) == Lines{"a 0 10", "-a 5 5", "and 2"});
+  }
+
+  TEST_CASE("hot spots: focus, ignore and hide mean functions, whatever a row is") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    query.filters.count = CountBy::kSamples;
+    const auto modules = [&] {
+      query.by = HotSpotKind::kModule;
+      const auto spots = app::hot_spots(*reader, query);
+      REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+      return lines_of(*spots);
+    };
+    const Lines all{"[JIT] prog 8 10", "x.so 2 2"};
+    CHECK(modules() == all);
+    query.patterns.focus = {"b"};
+    CHECK(modules() == Lines{"[JIT] prog 5 5"});
+    query.patterns.focus.clear();
+    query.patterns.ignore = {"b"};
+    CHECK(modules() == Lines{"[JIT] prog 3 5", "x.so 2 2"});
+    query.patterns.ignore = {"x.so"};  // an image is no function
+    CHECK(modules() == all);
   }
 
   TEST_CASE("hot spots: an unnamed caller is where it called, as in exports") {

@@ -297,3 +297,71 @@ TEST_CASE("module map: an image at the top of the address space does not wrap") 
   CHECK(path_at(tables, 1, 1, ~std::uint64_t{0}, FrameMode::kKernel) == "top+15");
   CHECK(path_at(tables, 1, 1, 0x10, FrameMode::kKernel) == "");
 }
+
+TEST_CASE("system recorder: memory within a mapped file is a copy of the file, marked") {
+  constexpr std::uint32_t kPid = 10;
+  const auto in_file = [](std::uint64_t base, std::uint64_t size, std::uint64_t start,
+                          std::uint64_t offset) {
+    Module module = module_at(kPid, base, size, start, "/bin/prog");
+    module.file_offset = offset;
+    module.build_id = {1, 2, 3};
+    module.build_id_kind = BuildIdKind::kGnu;
+    return module;
+  };
+  SUBCASE("mapped while it runs, twice, and as pieces side by side") {
+    SystemRecorder recorder;
+    recorder.module_mapped(in_file(0x7000, 0x4000, 5, 0x1000));
+    recorder.module_mapped(module_at(kPid, 0x8000, 0x1000, 100, "//anon"));
+    recorder.module_mapped(module_at(kPid, 0x8000, 0x1000, 110, "//anon"));
+    recorder.module_mapped(module_at(kPid, 0x9000, 0x1000, 120, "/anon_hugepage (deleted)"));
+    recorder.module_mapped(module_at(kPid, 0xc000, 0x1000, 130, "//anon"));
+    recorder.module_mapped(module_at(kPid, 0xa000, 0x2000, 140, "//anon"));
+    const SystemTables tables = recorder.finish();
+    for (const std::uint64_t address : {0x7123U, 0x8123U, 0x9123U}) {
+      CHECK(path_at(tables, kPid, 200, address) ==
+            "/bin/prog+" + std::to_string(address - 0x7000 + 0x1000));
+    }
+    // Beyond the file, and only in part within it.
+    CHECK(path_at(tables, kPid, 200, 0xc000) == "//anon+0");
+    CHECK(path_at(tables, kPid, 200, 0xb000) == "//anon+4096");
+    REQUIRE(tables.modules.size() == 5);
+    CHECK(tables.modules[0].debug_name.empty());
+    CHECK(tables.modules[1].debug_name == "//anon");
+    CHECK(tables.modules[1].build_id == tables.modules[0].build_id);
+    CHECK(tables.modules[2].debug_name == "/anon_hugepage (deleted)");
+  }
+  SUBCASE("listed when the recording began, in three parts") {
+    SystemRecorder recorder;
+    recorder.module_mapped(in_file(0x7000, 0x1000, kUnknownTime, 0x1000));
+    recorder.module_mapped(module_at(kPid, 0x8000, 0x1000, kUnknownTime, "//anon"));
+    recorder.module_mapped(in_file(0x9000, 0x2000, kUnknownTime, 0x3000));
+    CHECK(path_at(recorder.finish(), kPid, 200, 0x8123) == "/bin/prog+8483");
+  }
+  SUBCASE("between parts that do not belong together it stays what it is") {
+    SystemRecorder recorder;
+    recorder.module_mapped(in_file(0x7000, 0x1000, kUnknownTime, 0x1000));
+    recorder.module_mapped(module_at(kPid, 0x8000, 0x1000, kUnknownTime, "//anon"));
+    recorder.module_mapped(in_file(0x9000, 0x2000, kUnknownTime, 0x2000));
+    CHECK(path_at(recorder.finish(), kPid, 200, 0x8123) == "//anon+291");
+  }
+}
+
+TEST_CASE("system recorder: a guest's kernel is found in its process, or in process 0") {
+  constexpr std::uint64_t kBase = 0xffffffff82000000;
+  for (const std::uint32_t owner : {77U, 0U}) {
+    CAPTURE(owner);
+    SystemRecorder recorder;
+    recorder.module_mapped(
+        module_at(kKernelPid, 0xffffffff81000000, 0x1000000, kUnknownTime, "[kernel.kallsyms]"));
+    recorder.module_mapped(
+        module_at(owner, kBase, 0x1000000, kUnknownTime, "[guest.kernel.kallsyms]"));
+    recorder.module_mapped(module_at(77, 0x400000, 0x1000, kUnknownTime, "/usr/bin/qemu"));
+    const SystemTables tables = recorder.finish();
+    CHECK(path_at(tables, 77, 5, kBase + 16, FrameMode::kGuestKernel) ==
+          "[guest.kernel.kallsyms]+16");
+    CHECK(path_at(tables, 77, 5, 0xffffffff81000010, FrameMode::kGuestKernel).empty());
+    CHECK(path_at(tables, 77, 5, kBase + 16, FrameMode::kKernel).empty());
+    CHECK(path_at(tables, 77, 5, 0x400010, FrameMode::kGuestKernel).empty());
+    CHECK(path_at(tables, 77, 5, 0x400010, FrameMode::kGuestUser).empty());
+  }
+}

@@ -5,6 +5,9 @@
     perf_report_test.py STACKPACK --self CAPTURE...     self alone
     perf_report_test.py STACKPACK --folder FOLDER        all captures of a folder that this perf reads, by module, self
     perf_report_test.py STACKPACK --record COMPILER     a program recorded here, all functions that both name alike as well
+    perf_report_test.py STACKPACK --options COMPILER    a program recorded here with each set of options of RECORD_OPTIONS, by module
+                                                        and by module and function, self, and what it counts in all; STACKPACK_OPTIONS
+                                                        has a part of the words of those that are wanted
 
 What is recorded here has every value of a callchain that is no context replaced by an address of no code first: perf throws
 all of a callchain away for one such value, and stackpack only the value, which it counts.
@@ -16,6 +19,7 @@ some callchains. What is called otherwise here is made alike: modules of the ker
 Exit code: 0 they agree, 1 they do not, 77 perf is not there or may not record.
 """
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -40,11 +44,59 @@ int main(void) { for (int i = 0; i < 300; ++i) { half(40); recurse(20); leaf(90)
 }
 """
 
+# User code, system calls and page faults, in two threads and a child, and a library that comes late.
+BUSY_PROGRAM = r"""
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+extern "C" {
+static volatile unsigned long sink;
+__attribute__((noinline)) void count(int n) { for (int i = 0; i < n * 1000; ++i) sink += (unsigned long)i * 7; }
+__attribute__((noinline)) void touch(size_t bytes) { char* p = (char*)malloc(bytes); memset(p, 1, bytes); sink += (unsigned char)p[9]; free(p); }
+__attribute__((noinline)) void fetch(int from) { char bytes[4096]; for (int i = 0; i < 8; ++i) sink += (unsigned long)read(from, bytes, sizeof bytes); }
+__attribute__((noinline)) void work(int rounds) {
+  const int from = open("/dev/urandom", O_RDONLY);
+  for (int i = 0; i < rounds; ++i) { count(30); touch(1 << 22); fetch(from); }
+  close(from);
+}
+int main(void) {
+  const pid_t child = fork();
+  if (child == 0) { work(20); _exit(0); }
+  std::thread other(work, 20);
+  void* const math = dlopen("libm.so.6", RTLD_NOW);
+  double (*const sine)(double) = (double (*)(double))dlsym(math, "sin");
+  for (int i = 0; sine && i < 100000; ++i) sink += (unsigned long)(sine(i) * 9);
+  work(20);
+  other.join();
+  waitpid(child, nullptr, 0);
+  return (int)(sink & 1);
+}
+}
+"""
+
+# What changes callchains, instruction pointers and times; words that begin with > are ours.
+CHAIN_OPTIONS = [[], ["-g"], ["--call-graph", "fp"], ["--call-graph", "dwarf,4096"], ["-g", "--user-callchains"], ["-g", "--kernel-callchains"],
+                 ["--call-graph", "dwarf,4096", "--user-callchains"]]
+PLACE_OPTIONS = [["--all-user"], ["--all-kernel"], ["-e", "cpu-clock:u"], ["-e", "cpu-clock:k"], ["-e", "cpu-clock:p"], ["-e", "task-clock"],
+                 ["--no-timestamp"], ["-T"], ["-d"], ["-c", "700000"], ["-F", "500"], ["-a"], ["-z"], [">pipe"], [">pipe", "-z"]]
+OTHER_OPTIONS = [["-P"], ["-R"], ["-i"], ["-s"], ["--per-thread"], ["--sample-cpu"], ["-B"], ["--buildid-all"], ["--buildid-mmap"], ["--threads"],
+                 ["--tail-synthesize"], ["--overwrite"], ["--synth=no"], ["--switch-events"], ["--namespaces"], ["--all-cgroups"], ["-D", "20"],
+                 ["-k", "CLOCK_MONOTONIC"], ["-n"], ["--data-page-size", "-d"], ["--code-page-size"], ["--phys-data"], ["-W"], ["--transaction"],
+                 ["-I"], ["--user-regs=ip,sp"], ["--kcore"], ["-b"], ["--call-graph", "lbr"], ["-e", "cpu-clock,page-faults"],
+                 ["-e", "{cpu-clock,page-faults}:S"], ["-e", "cpu-clock/max-stack=3/", "-g"], ["-e", "cpu-clock/call-graph=no/,page-faults/call-graph=fp/"],
+                 ["-a", "--no-timestamp"], ["--threads", "--no-timestamp"], ["--no-timestamp", "-z"], ["--no-timestamp", ">pipe"], ["-e", "cpu-clock:pu"],
+                 ["-e", "cpu-clock:pk"]]
+RECORD_OPTIONS = CHAIN_OPTIONS + [chain + place for chain, place in itertools.product(CHAIN_OPTIONS, PLACE_OPTIONS)] + OTHER_OPTIONS
+
 
 def run(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()[-400:]}")
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()[-400:] or done.returncode}")
     return done.stdout
 
 
@@ -192,9 +244,7 @@ def with_known_contexts(capture):
 
 
 def record(compiler, folder):
-    source, program = folder / "measured.cc", folder / "measured"
-    source.write_text(PROGRAM)
-    run(compiler, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", source, "-o", program)
+    program = build(compiler, folder, PROGRAM)
     captures = []
     for name, events in (("clock", ["cpu-clock:u"]), ("faults", ["cpu-clock:u", "page-faults:u"]), ("task", ["task-clock:u"]), ("kernel", ["cpu-clock"])):
         capture = folder / f"{name}.perf.data"
@@ -207,6 +257,79 @@ def record(compiler, folder):
         with_known_contexts(capture)
         captures.append(capture)
     return captures
+
+
+def build(compiler, folder, source_text):
+    source, program = folder / "measured.cc", folder / "measured"
+    source.write_text(source_text)
+    run(compiler, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", source, "-o", program, "-pthread", "-ldl")
+    return program
+
+
+def record_with(options, measured, capture):
+    """Records the program. What perf says where it refuses; else nothing."""
+    words = [word for word in options if not word.startswith(">")]
+    events = [] if "-e" in words else ["-e", "cpu-clock"]
+    rate = [] if "-c" in words or "-F" in words else ["-F", "1999"]
+    piped = ">pipe" in options
+    shutil.rmtree(capture, ignore_errors=True)
+    capture.unlink(missing_ok=True)
+    command = ["perf", "record", "-q", *events, *rate, *words, "-o", "-" if piped else str(capture), str(measured)]
+    with open(capture if piped else os.devnull, "wb") as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=False, timeout=120)
+    said = done.stderr.decode(errors="replace").strip()
+    size = sum(part.stat().st_size for part in capture.rglob("*")) if capture.is_dir() else capture.stat().st_size if capture.exists() else 0
+    return "" if size > 1000 else said[:200] or f"status {done.returncode}"
+
+
+def compare_set(program, capture, spk, options):
+    """The problems of one set of options, and how many rows were compared."""
+    run(program, "convert", capture, "-o", spk, "-q", "--force", "--symbolize", "--no-inlines", *(["--unwind"] if "dwarf,4096" in options else []))
+    problems, compared = [], 0
+    for event, rows in perf_tables(capture, "dso", False).items():
+        ours, _ = our_table(program, spk, event, "module", True)
+        shares, names = made_alike(rows), made_alike((name, self) for name, _, self in ours)
+        problems += [f"{event}: {name}: perf {share:.2f}, here {names.get(name, 0):.4f}" for name, share in shares.items()
+                     if abs(share - names.get(name, 0)) > 0.0101]
+        compared += len(shares)
+    for event, rows in perf_tables(capture, "sym", False).items():
+        ours, _ = our_table(program, spk, event, "function", True)
+        rows, ours = named_alike([row for row in rows if not row[0].startswith("0x")], ours)
+        found = {name: self for name, _, self in ours}
+        problems += [f"{event}: {name}: perf {share:.2f}, here {found[name]:.4f}" for name, share in rows if abs(share - found[name]) > 0.0051]
+        compared += len(rows)
+    return problems, compared
+
+
+def compare_options(program, compiler, folder):
+    measured = build(compiler, folder, BUSY_PROGRAM)
+    capture, spk = folder / "recorded.perf.data", folder / "recorded.spk"
+    said = record_with([], measured, capture)
+    if said:
+        print(f"perf may not record here: {said}")
+        return 77
+    wanted = os.environ.get("STACKPACK_OPTIONS", "")
+    bad = compared = 0
+    for options in RECORD_OPTIONS:
+        name = " ".join(options) or "(none)"
+        if wanted not in name:
+            continue
+        said = record_with(options, measured, capture)
+        if said:
+            print(f"{name}: perf refuses: {said!r}")
+            continue
+        try:
+            problems, rows = compare_set(program, capture, spk, options)
+        except RuntimeError as refused:
+            ours = str(refused).startswith(str(program))
+            print(f"{name}: {'WRONG' if ours else 'perf does not read it'}: {str(refused)[-200:]!r}")
+            bad += ours
+            continue
+        print(f"{name}: {rows} rows: {problems[:3] or 'the same'}", flush=True)
+        bad += len(problems)
+        compared += 1
+    print(f"{compared} sets of options")
+    return 1 if bad or (not wanted and compared < 60) else 0
 
 
 def main():
@@ -223,6 +346,8 @@ def main():
                 sys.exit(77)
             bad, compared = compare_folder(program, pathlib.Path(corpus) / "perf", folder)
             sys.exit(1 if bad or compared < 20 else 0)
+        if captures[0] == "--options":
+            sys.exit(compare_options(program, captures[1], folder))
         recorded, kinds = captures[0] == "--record", (False, True)
         if captures[0] == "--self":
             kinds, captures = (False,), captures[1:]

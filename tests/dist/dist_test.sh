@@ -122,7 +122,7 @@ elif [[ -n $layer ]]; then
 fi
 
 # The wheel for Windows: the program, and the library as Python loads it; wine has no Python of its own.
-wheel=$(part 'stackpack-*-win_amd64.whl')
+wheel=$(part 'stackpack_captures-*-win_amd64.whl')
 compiler=$(command -v x86_64-w64-mingw32-gcc-posix || true)
 if [[ -n $wheel ]] && command -v wine >/dev/null && [[ -n $compiler ]]; then
   place=$work/windows
@@ -132,7 +132,7 @@ if [[ -n $wheel ]] && command -v wine >/dev/null && [[ -n $compiler ]]; then
   in_wine() {
     (cd "$place" && WINEDEBUG=-all WINEPREFIX="$work/wine" DISPLAY='' wine "$@")
   }
-  in_wine "$(cd "$place" && compgen -G 'stackpack-*.data/scripts/stackpack.exe')" convert capture -o program.spk --quiet
+  in_wine "$(cd "$place" && compgen -G 'stackpack_captures-*.data/scripts/stackpack.exe')" convert capture -o program.spk --quiet
   same_file 'wheel for Windows: the program' "$place/program.spk"
   in_wine load_library.exe 'stackpack\stackpack.dll' capture library.spk
   same_file 'wheel for Windows: the library' "$place/library.spk"
@@ -192,13 +192,13 @@ musl_wheel() {
   same_file "wheel for musl, $machine: the library" "$place/tmp/library.spk"
 }
 
-wheel=$(part 'stackpack-*musllinux*_x86_64.whl')
+wheel=$(part 'stackpack_captures-*musllinux*_x86_64.whl')
 if [[ -n $wheel && $(uname -m) == x86_64 ]] && command -v musl-gcc >/dev/null; then
   musl_wheel "$wheel" x86_64
 elif [[ -n $wheel ]]; then
   echo 'missing: musl-tools, to try the wheel for musl'
 fi
-wheel=$(part 'stackpack-*musllinux*_aarch64.whl')
+wheel=$(part 'stackpack_captures-*musllinux*_aarch64.whl')
 if [[ -n $wheel && -n $emulator ]] && command -v aarch64-linux-gnu-gcc >/dev/null; then
   musl_wheel "$wheel" aarch64 "$emulator"
 elif [[ -n $wheel ]]; then
@@ -268,7 +268,7 @@ debian_packages() {
   done
 }
 
-wheel=$(part 'stackpack-*manylinux*.whl')
+wheel=$(part 'stackpack_captures-*manylinux*.whl')
 packages=$(part 'stackpack_*_amd64.deb')
 if [[ $(uname -m) == x86_64 && -n $wheel$packages ]]; then
   fresh_debian

@@ -99,6 +99,43 @@ TEST_CASE("choice: what one capture counted side by side is never added up") {
   }
 }
 
+TEST_CASE("choice: one thing counted on processors of two kinds is one event, apart on request") {
+  struct Case {
+    std::vector<std::string> names;
+    bool one;
+  };
+  for (const Case& c : std::vector<Case>{{{"cpu_core/cycles/", "cpu_atom/cycles/"}, true},
+                                         {{"cpu_core/cycles/P", "cpu_atom/cycles/pp"}, true},
+                                         {{"cpu_core/cycles/", "cpu_core/cycles/p"}, false},
+                                         {{"cpu_core/cycles/", "cycles"}, false},
+                                         {{"cycles", "cpu_core/cycles/"}, false},
+                                         {{"cpu_core/cycles/u", "cpu_atom/cycles/"}, false}}) {
+    CAPTURE(c.names.front());
+    for (const bool merged : {false, true}) {
+      HandMadeCapture capture;
+      const StackId stack = capture.add_stack({user(0x10)});
+      for (std::uint32_t event = 0; event < 2; ++event) {
+        capture.tables.events.push_back({c.names[event], true});
+        StoredSample& sample = capture.add_sample(event, 1, 1, stack);
+        sample.event = event;
+        sample.weight = event + 5;
+      }
+      capture.tables.event_samples = {1, 1};
+      if (merged) {
+        capture.tables.source_firsts = {1, 3};
+      }
+      const query::CaptureView view = capture.view();
+      const auto groups = query::wanted_groups(view, {});
+      REQUIRE(groups.has_value());
+      REQUIRE(groups->size() == (c.one ? 1 : 2));
+      CHECK(groups->front().name == (c.one ? "cycles" : groups->front().name));
+      const auto apart = query::wanted_groups(view, {}, true);
+      REQUIRE(apart.has_value());
+      CHECK(apart->size() == 2);
+    }
+  }
+}
+
 TEST_CASE("choice: a pattern means names first, then what events count") {
   const HandMadeCapture capture = two_clocks(true);
   const query::CaptureView view = capture.view();

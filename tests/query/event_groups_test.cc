@@ -1,6 +1,7 @@
 #include "query/event_groups.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -74,8 +75,9 @@ TEST_CASE("events: names say what is counted, of which kind it is and in which u
 
 std::vector<EventGroup> groups_of(const std::vector<Event>& events,
                                   const std::vector<std::uint64_t>& samples,
-                                  std::set<std::string> apart = {}) {
-  return query::event_groups({events, samples, std::move(apart)},
+                                  std::set<std::string> apart = {},
+                                  std::string_view default_event = {}) {
+  return query::event_groups({events, samples, std::move(apart), default_event},
                              std::vector<bool>(events.size(), true));
 }
 
@@ -101,6 +103,16 @@ TEST_CASE("events: what counts the same is one, the timing event with most sampl
   REQUIRE(others.size() == 4);
   CHECK(others[0].name == "PerfInfo/SampledProfile");
   CHECK(others[3].samples == 9000);
+}
+
+TEST_CASE("events: the one that the file says to show first is first, where it has samples") {
+  const std::vector<Event> events = {{"cpu-clock", true}, {"alloc_space", true}, {"none", true}};
+  const auto first_of = [&events](std::string_view default_event) {
+    return groups_of(events, {9, 5, 0}, {}, default_event).front().name;
+  };
+  CHECK(first_of("alloc_space") == "alloc_space");
+  CHECK(first_of("none") == "cpu-clock");
+  CHECK(first_of("") == "cpu-clock");
 }
 
 TEST_CASE("events: those that one capture counted side by side stay apart") {

@@ -129,7 +129,40 @@ TEST_CASE("functions: a text fits names as one would type them") {
     REQUIRE(pattern.has_value());
     CHECK(pattern->fit(c.name, c.module) == c.fit);
   }
-  CHECK_FALSE(FunctionPattern::parse("/(/").has_value());
+}
+
+TEST_CASE("functions: an expression that is refused says why") {
+  struct Case {
+    std::string text;
+    std::string why;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"/(/", "what is between the slashes is no regular expression"},
+           {"/(a)\\1/", "a regular expression here has no back references such as \\1"},
+           {"/a\\y/", "the regular expression between the slashes has an unknown escape"},
+           {"/(?=a)b/",
+            "a regular expression here has no look-around such as (?=...), and names groups as "
+            "(?P<name>...)"},
+           {"/a{1001}/", "a regular expression here repeats at most 1000 times"},
+           {"/\xFF/", "the regular expression between the slashes is not UTF-8"},
+           {"/" + std::string(FunctionPattern::kMostSteps, 'a') + "/",
+            "the regular expression between the slashes is too large (at most 2000 steps; "
+            "docs/cli.md)"},
+       }) {
+    CAPTURE(c.text);
+    const auto pattern = FunctionPattern::parse(c.text);
+    REQUIRE_FALSE(pattern.has_value());
+    CHECK(pattern.error().code == ErrorCode::kUsage);
+    CHECK(pattern.error().what == c.why);
+  }
+}
+
+TEST_CASE("functions: an expression may nest as deep as it likes") {
+  const std::string deep = std::string(20'000, '(') + "a" + std::string(20'000, ')');
+  const auto pattern = FunctionPattern::parse("/" + deep + "/");
+  REQUIRE(pattern.has_value());
+  CHECK(pattern->fit("main", "") == Fit::kWhole);
+  CHECK(pattern->fit("do_it", "") == Fit::kNone);
 }
 
 TEST_CASE("functions: every small letter stands for its capital, and no capital for a small one") {

@@ -1,5 +1,11 @@
 // Which samples an export takes: names, processors, images, times, and the event when none is
 // named.
+#include <algorithm>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "export/hand_made_capture.h"
@@ -61,6 +67,57 @@ TEST_CASE("patterns: stars and question marks, and brackets are letters") {
     CAPTURE(c.pattern);
     CHECK(query::fits_pattern(c.name, c.pattern) == c.fits);
   }
+}
+
+namespace {
+
+// By the definition, one character after the other.
+bool fits_by_definition(std::string_view name, std::string_view pattern) {
+  std::vector<bool> fits(name.size() + 1, false);  // of the pattern so far: which beginnings
+  fits[0] = true;
+  for (const char wanted : pattern) {
+    std::vector<bool> next(name.size() + 1, false);
+    for (std::size_t at = 0; at <= name.size(); ++at) {
+      next[at] = wanted == '*'
+                     ? fits[at] || (at > 0 && next[at - 1])
+                     : at > 0 && fits[at - 1] && (wanted == '?' || wanted == name[at - 1]);
+    }
+    fits = next;
+  }
+  return fits[name.size()];
+}
+
+}  // namespace
+
+TEST_CASE("patterns: fit as their definition says, with pieces of any length") {
+  std::mt19937 random(20261128);
+  const auto text = [&](std::size_t most, std::string_view letters) {
+    std::string made(random() % (most + 1), ' ');
+    std::generate(made.begin(), made.end(), [&] { return letters[random() % letters.size()]; });
+    return made;
+  };
+  int fitting = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const std::string piece = text(round % 4 == 0 ? 150 : 4, "aab?");
+    const std::string pattern = text(3, "ab*?") + "*" + piece + text(4, "ab*?");
+    std::string filled = piece;
+    std::replace(filled.begin(), filled.end(), '?', 'b');
+    const std::string name = text(4, "ab") + (round % 2 == 0 ? filled : "") + text(4, "ab");
+    CAPTURE(pattern);
+    CAPTURE(name);
+    const bool fits = fits_by_definition(name, pattern);
+    CHECK(query::fits_pattern(name, pattern) == fits);
+    fitting += fits ? 1 : 0;
+  }
+  CHECK(fitting > 400);
+}
+
+TEST_CASE("patterns: a name is read once, whatever is between two stars") {
+  const std::string name(1 << 20, 'a');
+  const std::string piece(20'000, 'a');
+  CHECK_FALSE(query::fits_pattern(name, "*" + piece + "b*"));
+  CHECK_FALSE(query::fits_pattern(name, "*" + piece + "?b*"));
+  CHECK(query::fits_pattern(name, "*?" + piece + "*" + piece + "*"));
 }
 
 TEST_CASE("filters: each condition keeps the samples that it names") {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The recipes for package managers parse, name the project's version, and build with what the sources look for:
-recipes_test.py SOURCE_DIR. 77: no PyYAML.
+recipes_test.py SOURCE_DIR. 77: no PyYAML, or no tomllib.
 
-Their managers cannot be asked here: each is read in its own language, and held against CMakeLists.txt.
+Their managers cannot be asked here: each is read in its own language, and held against CMakeLists.txt. What documents, examples and
+recipes install from elsewhere is somebody else's package that install_commands.py names.
 """
 import ast
 import json
@@ -13,21 +14,25 @@ import subprocess
 import sys
 import tempfile
 
+import install_commands
+
 try:
+    import tomllib
+
     import yaml
 except ImportError:
     # Debian's own Python has it, where another one comes first.
     if os.path.realpath(sys.executable) != os.path.realpath("/usr/bin/python3") and os.path.exists("/usr/bin/python3"):
         os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", *sys.argv])
-    print("skipped: no PyYAML (python3-yaml)")
+    print("skipped: no PyYAML (python3-yaml), or a Python before 3.11")
     sys.exit(77)
 
 # What a manager calls the libraries that CMakeLists.txt and cmake/Demanglers.cmake ask for.
-LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "rapidjson", "cli11", "tomlplusplus"}
+LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "rapidjson", "cli11", "tomlplusplus", "re2"}
 OTHER_NAMES = {"liblzma": "lzma", "liblzma-devel": "lzma", "xz_utils": "lzma", "libprotozero-dev": "protozero"}
 OF_DEBIAN = {"libdw-dev": "elfutils", "libzstd-dev": "zstd", "libxxhash-dev": "xxhash", "zlib1g-dev": "zlib", "liblzma-dev": "lzma",
              "libfmt-dev": "fmt", "rapidjson-dev": "rapidjson", "libcli11-dev": "cli11", "libelf-dev": "elfutils", "libtomlplusplus-dev": "tomlplusplus",
-             "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
+             "libre2-dev": "re2", "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
 TOOLS = {"cmake", "ninja", "pkg-config", "gzip", "vcpkg-cmake", "vcpkg-cmake-config", "libiberty"}
 
 
@@ -120,6 +125,19 @@ def check_debian(folder, version):
             fail_unless((root / name).is_file(), f"debian: {name} is in the checkout")
 
 
+def check_python(source, version):
+    """The distribution has a name of its own, and nothing installs it, or anything of that name, from a registry."""
+    with open(source / "pyproject.toml", "rb") as file:
+        told = tomllib.load(file)
+    project = told["project"]
+    fail_unless(project["version"] == version, "pyproject.toml: version")
+    # On PyPI that is another project's.
+    fail_unless(project["name"] != "stackpack", "pyproject.toml: name")
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    found = install_commands.check(source, project["name"], told["build-system"]["requires"] + project["dependencies"] + extras)
+    fail_unless(not found, "\n      ".join(["what is installed:", *found]))
+
+
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
     project = (source / "CMakeLists.txt").read_text(encoding="utf-8")
@@ -129,9 +147,7 @@ def main():
     check_conan(packaging / "conan" / "conanfile.py", version)
     check_conda(packaging / "conda" / "recipe.yaml", version)
     check_debian(source / "debian", version)
-    # A package that another version asks for would be a release that does not fit its own recipes.
-    for name in ("action.yml", "templates/profile/template.yml"):
-        fail_unless(f"stackpack=={version}" in (source / name).read_text(encoding="utf-8"), f"{name}: version")
+    check_python(source, version)
     known = set(re.findall(r"option\((STACKPACK_[A-Z_]+)", project + (source / "cmake/Demanglers.cmake").read_text(encoding="utf-8")))
     for path in (packaging / "vcpkg/portfile.cmake", packaging / "conan/conanfile.py", packaging / "conda/recipe.yaml"):
         unknown = options_of(path.read_text(encoding="utf-8")) - known

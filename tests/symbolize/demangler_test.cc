@@ -37,6 +37,8 @@ TEST_CASE("demangler: names of C++, Rust and D") {
       {"_ZN3foo3barEi", "foo::bar(int)"},
       {"_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector<int, std::allocator<int> >::size() const"},
       {"_ZN3foo3barEi.part.0", "foo::bar(int) [clone .part.0]"},
+      {"_ZN3foo3barEi@plt", "foo::bar(int)@plt"},
+      {"malloc@plt", ""},
       {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
       {"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
       {"_RNvMs0_NtCs5l0EXMQXRMU_8rust_lib3netNtB5_4Conn4read", "<rust_lib::net::Conn>::read"},
@@ -55,6 +57,10 @@ TEST_CASE("demangler: names of C++, Rust and D") {
     CHECK(demangler.demangle(example.linked) == example.expected);
   }
   CHECK(demangler.demangle(std::string_view("_Z3foo\0v", 8)).empty());
+  Demangler fits(10);
+  CHECK(fits.demangle("_Z4foo_v") == "foo_()");
+  CHECK(fits.demangle("_Z4foo_v@plt") == "foo_()@plt");
+  CHECK(fits.demangle("_Z5foo__v@plt").empty());
 }
 
 TEST_CASE("demangler: names of Microsoft's compiler, where it was built with the means") {

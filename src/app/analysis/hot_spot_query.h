@@ -23,6 +23,7 @@ enum class HotSpotKind : std::uint8_t {
   kProcess,
   kThread,
   kComm,  ///< names of threads: those of one name are one
+  kPool,  ///< names of threads whose numbers do not matter
   kEvent,
   kCallstack,
   kSource,  ///< captures of a merged file; any other is one

@@ -20,6 +20,23 @@ namespace {
 using query::Group;
 using query::GroupBy;
 
+// The name that threads of one pool share: worker-1 and worker-40 are worker-<N>, as the key
+// comm_nodigit of perf report has it.
+std::string pool_of(std::string_view name) {
+  std::string pool;
+  while (!name.empty()) {
+    const std::size_t digit = name.find_first_of("0123456789");
+    pool += name.substr(0, digit);
+    if (digit == std::string_view::npos) {
+      break;
+    }
+    pool += "<N>";
+    const std::size_t after = name.find_first_not_of("0123456789", digit);
+    name.remove_prefix(std::min(after, name.size()));
+  }
+  return pool;
+}
+
 // The row of a group that is not counted by its frames.
 std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group& group) {
   const query::SampleSelection& selection = counting.selection();
@@ -35,6 +52,10 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
     case HotSpotKind::kComm: {
       const std::string_view name = selection.thread_name(selection.tracks()[group.key.track]);
       return name.empty() ? "[no name]" : std::string(name);
+    }
+    case HotSpotKind::kPool: {
+      const std::string_view name = selection.thread_name(selection.tracks()[group.key.track]);
+      return name.empty() ? "[no name]" : pool_of(name);
     }
     case HotSpotKind::kThread: {
       const query::Track& track = selection.tracks()[group.key.track];
@@ -66,7 +87,7 @@ GroupBy group_by(HotSpotKind by) {
   keys.context = by_frames(by) || by == HotSpotKind::kCallstack;
   keys.event = by == HotSpotKind::kEvent;
   keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread ||
-               by == HotSpotKind::kComm || by == HotSpotKind::kSource;
+               by == HotSpotKind::kComm || by == HotSpotKind::kPool || by == HotSpotKind::kSource;
   keys.stack = !keys.event && !keys.track;
   return keys;
 }

@@ -71,7 +71,8 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
       query::SampleSelection::create(counting->view_, counting->query_.filters,
                                      {.is_report = true,
                                       .numbers = query.by == HotSpotKind::kControlGroup,
-                                      .event_key = counting->query_.event_key});
+                                      .event_key = counting->query_.event_key,
+                                      .processors_apart = query.by == HotSpotKind::kEvent});
   if (!selection) {
     return selection.error();
   }
@@ -97,6 +98,9 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
 std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
   auto entities =
       std::make_unique<query::FrameEntities>(*selection_, grain_of(query_), query_.linkage_names);
+  if (!query_.patterns.empty()) {
+    entities->keep_functions();
+  }
   if (query_.by == HotSpotKind::kPackage) {
     entities->group_modules([packages = ImagePackages(view_.modules)](const Module& module) {
       return std::string(packages.of(module));

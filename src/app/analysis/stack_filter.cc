@@ -22,7 +22,9 @@ Status add_patterns(const std::vector<std::string>& texts, Patterns& patterns) {
 
 bool fits_any(const Patterns& patterns, const query::FrameEntity& entity) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const query::FunctionPattern& pattern) {
-    return pattern.fit(entity.name, entity.module) != query::FunctionPattern::Fit::kNone;
+    const auto fit = entity.function.empty() ? pattern.fit(entity.name, entity.module)
+                                             : pattern.fit(entity.function, entity.function_module);
+    return fit != query::FunctionPattern::Fit::kNone;
   });
 }
 
@@ -55,7 +57,7 @@ std::uint8_t StackFilter::roles_of(std::uint32_t entity, const query::FrameEntit
 }
 
 std::optional<std::span<const std::uint32_t>> StackFilter::apply(
-    std::span<const std::uint32_t> leaf_first, const query::FrameEntities& entities) {
+    std::span<const std::uint32_t> leaf_first, query::FrameEntities& entities) {
   if (empty()) {
     return leaf_first;
   }
@@ -68,7 +70,7 @@ std::optional<std::span<const std::uint32_t>> StackFilter::apply(
     }
     focused |= (roles & kFocused) != 0;
     if ((roles & kHidden) == 0) {
-      shown_.push_back(entity);
+      shown_.push_back(entities.whole_of(entity));
     }
   }
   return focused ? std::optional(std::span<const std::uint32_t>(shown_)) : std::nullopt;

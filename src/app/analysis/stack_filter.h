@@ -22,10 +22,11 @@ class StackFilter {
 
   [[nodiscard]] bool empty() const { return focus_.empty() && ignore_.empty() && hide_.empty(); }
 
-  /// The frames of a callstack that are shown; nothing: it is not counted. Valid until the next
-  /// call. `leaf_first`: numbers of `entities`.
+  /// The frames of a callstack that are shown, whole modules and files; nothing: it is not
+  /// counted. Valid until the next call. `leaf_first`: numbers of `entities`, which keep functions
+  /// unless this is empty.
   std::optional<std::span<const std::uint32_t>> apply(std::span<const std::uint32_t> leaf_first,
-                                                      const query::FrameEntities& entities);
+                                                      query::FrameEntities& entities);
 
  private:
   enum Role : std::uint8_t { kKnown = 1, kFocused = 2, kIgnored = 4, kHidden = 8 };

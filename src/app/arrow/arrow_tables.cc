@@ -29,7 +29,7 @@ constexpr std::array<Field, 9> kTopFields{{
     {"unit", ColumnType::kDictionary, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 15> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 16> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
@@ -37,6 +37,7 @@ constexpr std::array<std::pair<std::string_view, HotSpotKind>, 15> kTopKinds{{
     {"process", HotSpotKind::kProcess},
     {"thread", HotSpotKind::kThread},
     {"comm", HotSpotKind::kComm},
+    {"pool", HotSpotKind::kPool},
     {"event", HotSpotKind::kEvent},
     {"callstack", HotSpotKind::kCallstack},
     {"source", HotSpotKind::kSource},

@@ -81,6 +81,7 @@ void Batch::work(std::size_t worker) {
     slot.progress.bytes_done = 0;
     slot.progress.bytes_total = 0;
     slot.progress.samples = 0;
+    slot.progress.tried.clear();
     slot.job = job;
     slot.begin = Clock::now();
     slot.active = true;
@@ -224,6 +225,7 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
   if (!done) {
     result.outcome = BatchOutcome::kFailed;
     result.error = done.error();
+    result.tried = progress.tried;
   }
   return result;
 }

@@ -45,8 +45,9 @@ enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed };
 
 struct BatchResult {
   BatchOutcome outcome = BatchOutcome::kWaiting;
-  Error error;           ///< of kFailed
-  ConvertReport report;  ///< of kConverted
+  Error error;                     ///< of kFailed
+  std::vector<FormatTried> tried;  ///< of kFailed, as ConvertProgress has it
+  ConvertReport report;            ///< of kConverted
   double seconds = 0;
 };
 

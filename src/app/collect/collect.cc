@@ -55,7 +55,8 @@ Result<std::vector<Module>> modules_of(const std::string& input, const ConvertOp
     Result<std::unique_ptr<Reader>> reader = Reader::open(input);
     return reader ? (*reader)->modules() : Result<std::vector<Module>>(reader.error());
   }
-  Result<CaptureInput> capture = CaptureInput::open(input, options, io::temporary_directory());
+  Result<CaptureInput> capture =
+      CaptureInput::open(input, options, io::temporary_directory(), progress.tried);
   if (!capture) {
     return capture.error();
   }

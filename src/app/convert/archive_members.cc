@@ -28,19 +28,33 @@ Result<bool> is_zip(io::ByteSource& source) {
   return codec::ZipArchive::looks_like_zip(std::span(head).first(*count));
 }
 
-// A member that cannot be looked into is no capture; reading fails for good where the source does.
-Result<bool> begins_as_capture(codec::ZipArchive& zip, std::size_t member) {
-  if (zip.members()[member].size == 0) {
-    return false;
-  }
-  const Result<std::vector<std::byte>> head = zip.read_head(member, detect_bytes());
+// There may be many members: most are told by their first bytes.
+constexpr std::size_t kFirstLook = 4096;
+
+Result<capture::ProbeAnswer> answer_to(codec::ZipArchive& zip, std::size_t member,
+                                       std::size_t size) {
+  const Result<std::vector<std::byte>> head = zip.read_head(member, size);
   if (!head) {
-    const bool unknown =
-        head.error().code == ErrorCode::kIo || head.error().code == ErrorCode::kResource;
-    return unknown ? Result<bool>(head.error()) : Result<bool>(false);
+    return head.error();
   }
-  const capture::SourceFormat* const format = format_of(*head);
-  return format != nullptr && format->has_magic;
+  return ask_formats({*head, head->size() == zip.members()[member].size}).front().probe.answer;
+}
+
+// A member that cannot be looked into is no capture; reading fails for good where the source does.
+Result<capture::ProbeAnswer> answer_to(codec::ZipArchive& zip, std::size_t member) {
+  if (format_by_ending(zip.members()[member].name) != nullptr) {
+    return capture::ProbeAnswer::kCertain;
+  }
+  if (zip.members()[member].size == 0) {
+    return capture::ProbeAnswer::kNo;
+  }
+  Result<capture::ProbeAnswer> answer = answer_to(zip, member, kFirstLook);
+  if (answer && *answer == capture::ProbeAnswer::kPossible) {
+    answer = answer_to(zip, member, capture::kProbeBytes);
+  }
+  const bool unknown = !answer && (answer.error().code == ErrorCode::kIo ||
+                                   answer.error().code == ErrorCode::kResource);
+  return answer || unknown ? answer : Result<capture::ProbeAnswer>(capture::ProbeAnswer::kNo);
 }
 
 }  // namespace
@@ -59,24 +73,27 @@ Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& arc
   }
   std::unique_ptr<CaptureArchive> captures(new CaptureArchive(std::move(*opened)));
   const std::vector<codec::ZipArchive::Member>& members = captures->zip_->members();
+  std::vector<std::size_t> possible;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Result<capture::ProbeAnswer> answer = answer_to(*captures->zip_, i);
+    if (!answer) {
+      return answer.error();
+    }
+    if (*answer != capture::ProbeAnswer::kNo) {
+      (*answer == capture::ProbeAnswer::kCertain ? captures->captures_ : possible).push_back(i);
+    }
+  }
+  if (captures->captures_.empty()) {
+    captures->captures_ = std::move(possible);
+  }
+  if (captures->captures_.size() > kMaxCaptures) {
+    return Error{ErrorCode::kLimit, kNoOffset, "zip: holds more than 1,024 captures"};
+  }
   std::uint64_t unpacked = 0;
   std::uint64_t packed = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const Result<bool> is_capture = format_by_ending(members[i].name) != nullptr
-                                        ? Result<bool>(true)
-                                        : begins_as_capture(*captures->zip_, i);
-    if (!is_capture) {
-      return is_capture.error();
-    }
-    if (!*is_capture) {
-      continue;
-    }
-    captures->captures_.push_back(i);
-    if (captures->captures_.size() > kMaxCaptures) {
-      return Error{ErrorCode::kLimit, kNoOffset, "zip: holds more than 1,024 captures"};
-    }
-    unpacked += std::min(members[i].size, kMaxMemberBytes);
-    packed += members[i].compressed_size;
+  for (const std::size_t member : captures->captures_) {
+    unpacked += std::min(members[member].size, kMaxMemberBytes);
+    packed += members[member].compressed_size;
   }
   if (codec::grows_too_much(unpacked, packed)) {
     return Error{ErrorCode::kLimit, kNoOffset,
@@ -125,11 +142,11 @@ Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack_named(const std::
                  "zip: holds several captures; choose one with --member, convert each with "
                  "--out-dir, or .etl files of one recording together with --session"};
   }
-  const Result<std::vector<std::byte>> head = zip_->read_head(chosen.front(), detect_bytes());
+  const Result<std::vector<std::byte>> head = zip_->read_head(chosen.front(), capture::kProbeBytes);
   if (!head) {
     return head.error();
   }
-  if (!head->empty() && format_of(*head) == nullptr) {
+  if (!head->empty() && format_of({*head}) == nullptr) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "zip: the member is not a capture"};
   }
   return unpack_member(chosen.front(), directory);

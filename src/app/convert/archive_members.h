@@ -10,8 +10,8 @@
 
 namespace stackpack::app {
 
-/// The captures in a zip archive: members that begin as one of a format with a magic number does,
-/// and those whose name says so.
+/// The captures in a zip archive: members that begin as one does for certain, and those whose name
+/// says so; when there are none, those that are possibly one.
 class CaptureArchive {
  public:
   /// `archive` must be seekable and outlive the object. A null pointer when it is no zip archive.

@@ -11,6 +11,7 @@
 #include "app/convert/wait_pass.h"
 #include "capture/dump_unwinder.h"
 #include "capture/recorder_losses.h"
+#include "codec/plain_text.h"
 #include "formats/etl/etl_source.h"
 #include "formats/firefox/firefox_source.h"
 #include "formats/folded/folded_source.h"
@@ -27,7 +28,6 @@ namespace stackpack::app {
 
 namespace {
 
-// Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
     &perf::source_format,       &etl::source_format,     &nettrace::source_format,
     &jfr::source_format,        &pprof::source_format,   &otlp::source_format,
@@ -41,21 +41,27 @@ std::span<const capture::SourceFormat* const> capture_formats() {
   return kFormats;
 }
 
-std::size_t detect_bytes() {
-  std::size_t most = 0;
-  for (const capture::SourceFormat* const format : kFormats) {
-    most = std::max(most, format->detect_bytes);
+std::vector<FormatAnswer> ask_formats(const capture::CaptureHead& head) {
+  const codec::TextEncoding encoding = codec::text_encoding_of(head.bytes);
+  std::vector<std::byte> text;
+  if (encoding != codec::TextEncoding::kPlain) {
+    text = codec::plain_text_head(head.bytes, encoding);
   }
-  return most;
+  const capture::CaptureHead shown{text.empty() ? head.bytes : text, head.whole};
+  std::vector<FormatAnswer> answers;
+  for (const capture::SourceFormat* const format : kFormats) {
+    answers.push_back({format, format->probe(shown)});
+  }
+  std::stable_sort(
+      answers.begin(), answers.end(), [](const FormatAnswer& a, const FormatAnswer& b) {
+        return std::pair(a.probe.answer, a.probe.share) > std::pair(b.probe.answer, b.probe.share);
+      });
+  return answers;
 }
 
-const capture::SourceFormat* format_of(std::span<const std::byte> head) {
-  for (const capture::SourceFormat* const format : kFormats) {
-    if (format->detect(head)) {
-      return format;
-    }
-  }
-  return nullptr;
+const capture::SourceFormat* format_of(const capture::CaptureHead& head) {
+  const FormatAnswer best = ask_formats(head).front();
+  return best.probe ? best.format : nullptr;
 }
 
 const capture::SourceFormat* format_named(std::string_view name) {

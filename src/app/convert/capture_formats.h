@@ -12,14 +12,20 @@
 
 namespace stackpack::app {
 
-/// All formats, in the order in which they are asked whether a file is theirs.
+/// All formats. Of two that say the same, the first one wins.
 std::span<const capture::SourceFormat* const> capture_formats();
 
-/// Bytes of a file that format_of() wants to see (fewer for a shorter file).
-std::size_t detect_bytes();
+struct FormatAnswer {
+  const capture::SourceFormat* format = nullptr;
+  capture::Probe probe;
+};
 
-/// The format of a file that begins with `head`; null when it is no capture.
-const capture::SourceFormat* format_of(std::span<const std::byte> head);
+/// What all formats say to a capture that begins with `head`: those that are certain first, then
+/// the possible ones, the best first. They are shown texts of any codec::TextEncoding as UTF-8.
+std::vector<FormatAnswer> ask_formats(const capture::CaptureHead& head);
+
+/// The first of them; null when it is no capture.
+const capture::SourceFormat* format_of(const capture::CaptureHead& head);
 
 /// The format of that name; null when there is none.
 const capture::SourceFormat* format_named(std::string_view name);

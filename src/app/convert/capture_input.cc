@@ -10,6 +10,7 @@
 #include "app/convert/capture_probe.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "codec/plain_text.h"
 
 namespace stackpack::app {
 
@@ -21,20 +22,16 @@ constexpr Error kStandsAlone{ErrorCode::kUsage, kNoOffset,
 // A pipe could go on for ever; a spool of it cannot.
 constexpr std::uint64_t kSpoolLimit = std::uint64_t{1} << 40;
 
-Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> head,
-                                                   const std::string& asked) {
-  if (head.empty()) {
+Result<FormatChoice> choice_of(const HeadBytes& head, const std::string& asked) {
+  if (head.bytes.empty()) {
     return Error{ErrorCode::kTruncated, 0, "input is empty"};
   }
-  if (!asked.empty()) {
-    const capture::SourceFormat* const named = format_named(asked);
-    return named != nullptr ? Result<const capture::SourceFormat*>(named)
-                            : Error{ErrorCode::kUsage, kNoOffset, "unknown capture format"};
+  if (asked.empty()) {
+    return FormatChoice(head.view());
   }
-  if (const capture::SourceFormat* const found = format_of(head); found != nullptr) {
-    return found;
-  }
-  return Error{ErrorCode::kUnsupported, 0, "not a capture of a format that convert reads"};
+  const capture::SourceFormat* const named = format_named(asked);
+  return named != nullptr ? Result<FormatChoice>(FormatChoice(*named))
+                          : Error{ErrorCode::kUsage, kNoOffset, "unknown capture format"};
 }
 
 Status read_to_end(io::ByteSource& stream) {
@@ -54,11 +51,13 @@ Result<std::unique_ptr<io::ByteSource>> open_path(const std::string& path) {
 }  // namespace
 
 Result<CaptureInput> CaptureInput::open(const std::string& path, const ConvertOptions& options,
-                                        const std::string& scratch_directory) {
+                                        const std::string& scratch_directory,
+                                        std::vector<FormatTried>& tried) {
   CaptureInput input;
   input.scratch_directory_ = scratch_directory;
   const bool session = options.member.empty() && is_session_archive(path);
   if (const Status added = input.add_path(path, options, session); !added) {
+    tried = input.choice_.tried();
     return added.error();
   }
   return input;
@@ -66,21 +65,23 @@ Result<CaptureInput> CaptureInput::open(const std::string& path, const ConvertOp
 
 Result<CaptureInput> CaptureInput::open_session(std::span<const std::string> paths,
                                                 const ConvertOptions& options,
-                                                const std::string& scratch_directory) {
+                                                const std::string& scratch_directory,
+                                                std::vector<FormatTried>& tried) {
   CaptureInput input;
   input.scratch_directory_ = scratch_directory;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (const Status added = input.add_path(paths[i], options, true); !added) {
       Error error = added.error();
       error.part = static_cast<std::uint32_t>(i);
+      tried = input.choice_.tried();
       return error;
     }
     input.owners_.resize(1 + input.bytes_.parts.size(), static_cast<std::uint32_t>(i));
   }
-  if (input.format_ == nullptr) {
+  if (input.bytes_.main == nullptr) {
     return Error{ErrorCode::kUsage, kNoOffset, "no input"};
   }
-  if (!input.format_->has_sessions) {
+  if (!input.format().has_sessions) {
     return kStandsAlone;
   }
   return input;
@@ -97,7 +98,7 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
     if (!directory) {
       return directory.error();
     }
-    format_ = directory->format;
+    choice_ = FormatChoice(*directory->format);
     bytes_ = std::move(directory->bytes);
     hash_passing(bytes_.main);
     for (capture::CaptureBytes::Part& part : bytes_.parts) {
@@ -122,11 +123,11 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
     }
     content_ = std::move(*content);
   }
-  const Result<std::vector<std::byte>> head = peek_head(source);
+  const Result<HeadBytes> head = peek_head(source);
   if (!head) {
     return head.error();
   }
-  if (!codec::ZipArchive::looks_like_zip(*head)) {
+  if (!codec::ZipArchive::looks_like_zip(head->bytes)) {
     return add_source(std::move(source), path, options, session);
   }
   if (const Status spooled = make_seekable(source); !spooled) {
@@ -177,7 +178,7 @@ Status CaptureInput::make_seekable(std::unique_ptr<io::ByteSource>& source) {
 
 Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const std::string& name,
                                 const ConvertOptions& options, bool session) {
-  Result<std::vector<std::byte>> head = peek_head(source);
+  Result<HeadBytes> head = peek_head(source);
   if (!head) {
     return head.error();
   }
@@ -193,37 +194,52 @@ Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const st
     if (!head) {
       return head.error();
     }
-    if (head->empty() && damages_.back()->error) {
+    if (head->bytes.empty() && damages_.back()->error) {
       return *damages_.back()->error;
+    }
+  }
+  if (const auto encoding = codec::text_encoding_of(head->bytes);
+      encoding != codec::TextEncoding::kPlain) {
+    source = codec::plain_text_source(std::move(source), encoding);
+    head = peek_head(source);
+    if (!head) {
+      return head.error();
     }
   }
   // A trace of which nothing can be read is for the reader of the session to count.
   const capture::SourceFormat* const named = session ? format_by_ending(name) : nullptr;
-  if (named != nullptr && named->has_sessions && format_of(*head) == nullptr) {
+  if (named != nullptr && named->has_sessions && format_of(head->view()) == nullptr) {
     const Status spooled = make_seekable(source);
-    return spooled ? add_bytes(*named, std::move(source)) : spooled;
+    return spooled ? add_bytes(FormatChoice(*named), std::move(source)) : spooled;
   }
-  const Result<const capture::SourceFormat*> format = detect_format(*head, options.format);
-  if (!format) {
-    return format.error();
+  Result<FormatChoice> choice = choice_of(*head, options.format);
+  if (!choice) {
+    return choice.error();
   }
-  // Dumps are unwound when all mappings are known: such a capture is read twice.
-  if (!(*format)->streams(*head) || (options.unwind && (*format)->has_dumps)) {
+  const capture::SourceFormat* const format = choice->format();
+  if (format == nullptr) {
+    choice_ = std::move(*choice);
+    return choice_.error_of_all({});
+  }
+  // Dumps are unwound when all mappings are known: such a capture is read twice, as is one that may
+  // be of several formats.
+  if (!format->streams(head->bytes) || (options.unwind && format->has_dumps) ||
+      choice->has_more()) {
     if (const Status spooled = make_seekable(source); !spooled) {
       return spooled;
     }
   }
-  return add_bytes(**format, std::move(source));
+  return add_bytes(std::move(*choice), std::move(source));
 }
 
-Status CaptureInput::add_bytes(const capture::SourceFormat& format,
-                               std::unique_ptr<io::ByteSource> source) {
-  if (bytes_.main != nullptr && (&format != format_ || !format.has_sessions)) {
+Status CaptureInput::add_bytes(FormatChoice choice, std::unique_ptr<io::ByteSource> source) {
+  const capture::SourceFormat* const format = choice.format();
+  if (bytes_.main != nullptr && (format != choice_.format() || !format->has_sessions)) {
     return kStandsAlone;
   }
   hash_passing(source);
   if (bytes_.main == nullptr) {
-    format_ = &format;
+    choice_ = std::move(choice);
     bytes_.main = std::move(source);
     return {};
   }
@@ -284,7 +300,7 @@ Result<capture::ByteAccount> CaptureInput::read(capture::CallstackSink& sink,
                                                 const capture::ReadControl& control,
                                                 capture::DumpUnwinder* unwinder) {
   Result<capture::ByteAccount> account =
-      format_->read(bytes_, sink, {control, scratch_directory_, unwinder});
+      format().read(bytes_, sink, {control, scratch_directory_, unwinder});
   for (const std::unique_ptr<codec::StreamDamage>& damage : damages_) {
     if (damage->error) {
       sink.losses().add(kCompressedInputDamaged, LossKind::kDamage, 1, damage->error->offset);
@@ -293,8 +309,12 @@ Result<capture::ByteAccount> CaptureInput::read(capture::CallstackSink& sink,
   return account ? account : of_path(account.error());
 }
 
+bool CaptureInput::choose_next(const Error& error) {
+  return choice_.choose_next(error);
+}
+
 Error CaptureInput::of_path(Error error) const {
-  if (format_->has_sessions) {
+  if (format().has_sessions) {
     error.part = error.part < owners_.size() ? owners_[error.part] : kMainPart;
   }
   return error;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/convert/format_choice.h"
 #include "app/convert/hashed_source.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
@@ -27,10 +28,12 @@ class CaptureInput {
   /// What needs random access and comes from a stream, and a member of a zip archive, goes to a
   /// nameless file in `scratch_directory` first. An archive whose name says that it is a recording
   /// session is opened as open_session() does.
+  /// `tried`: after an error, FormatChoice::tried().
   /// Errors: kNotFound, kIo; kUnsupported for bytes that are no capture; kUsage for another archive
   ///         of several captures when options.member names none of them.
   static Result<CaptureInput> open(const std::string& path, const ConvertOptions& options,
-                                   const std::string& scratch_directory);
+                                   const std::string& scratch_directory,
+                                   std::vector<FormatTried>& tried);
 
   /// Opens several files, and all captures of those that are archives, to be read as one recording
   /// session.
@@ -38,7 +41,8 @@ class CaptureInput {
   ///         stand alone.
   static Result<CaptureInput> open_session(std::span<const std::string> paths,
                                            const ConvertOptions& options,
-                                           const std::string& scratch_directory);
+                                           const std::string& scratch_directory,
+                                           std::vector<FormatTried>& tried);
 
   /// Streams the capture into `sink`. Error::part of a session is the number of the path.
   /// `unwinder` makes callstacks of dumps; it may be null.
@@ -46,10 +50,16 @@ class CaptureInput {
                                     const capture::ReadControl& control,
                                     capture::DumpUnwinder* unwinder = nullptr);
 
-  /// Name of the format: "perf", "etl", ...
-  [[nodiscard]] std::string kind() const { return std::string(format_->name); }
+  /// After read() failed: goes on to the next format that the capture may be of, to be read from
+  /// its beginning. False when none is left.
+  bool choose_next(const Error& error);
 
-  [[nodiscard]] const capture::SourceFormat& format() const { return *format_; }
+  [[nodiscard]] const FormatChoice& choice() const { return choice_; }
+
+  /// Name of the format: "perf", "etl", ...
+  [[nodiscard]] std::string kind() const { return std::string(choice_.format()->name); }
+
+  [[nodiscard]] const capture::SourceFormat& format() const { return *choice_.format(); }
 
   /// Bytes of all parts, when known before reading.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
@@ -76,7 +86,7 @@ class CaptureInput {
   Status add_source(std::unique_ptr<io::ByteSource> source, const std::string& name,
                     const ConvertOptions& options, bool session);
   Status make_seekable(std::unique_ptr<io::ByteSource>& source);
-  Status add_bytes(const capture::SourceFormat& format, std::unique_ptr<io::ByteSource> source);
+  Status add_bytes(FormatChoice choice, std::unique_ptr<io::ByteSource> source);
   void hash_passing(std::unique_ptr<io::ByteSource>& source);
   [[nodiscard]] Error of_path(Error error) const;
 
@@ -84,7 +94,7 @@ class CaptureInput {
   std::unique_ptr<ContentDigest> passing_;                     // of a stream
   std::vector<std::unique_ptr<codec::StreamDamage>> damages_;  // of compressed inputs
   std::string content_;                                        // of standard input that is a file
-  const capture::SourceFormat* format_ = nullptr;
+  FormatChoice choice_;
   capture::CaptureBytes bytes_;
   std::vector<HashedSource*> hashed_;  // its main source, and its parts
   std::vector<std::uint32_t> owners_;  // of a session: which path gave the main source, each part

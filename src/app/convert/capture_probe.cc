@@ -26,38 +26,41 @@ Result<bool> no_capture_or(const Error& error) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> read_head(io::ByteSource& source) {
-  std::vector<std::byte> head(detect_bytes());
+Result<HeadBytes> read_head(io::ByteSource& source) {
+  HeadBytes head{std::vector<std::byte>(capture::kProbeBytes)};
   std::size_t size = 0;
-  while (size < head.size()) {
-    const auto rest = std::span(head).subspan(size);
+  while (size < head.bytes.size() && !head.whole) {
+    const auto rest = std::span(head.bytes).subspan(size);
     const Result<std::size_t> count =
         source.seekable() ? source.read_at(size, rest) : source.read(rest);
     if (!count) {
       return count.error();
     }
-    if (*count == 0) {
-      break;
-    }
+    head.whole = *count == 0;
     size += *count;
   }
-  head.resize(size);
+  head.bytes.resize(size);
   return head;
 }
 
-Result<std::vector<std::byte>> peek_head(std::unique_ptr<io::ByteSource>& source) {
-  Result<std::vector<std::byte>> head = read_head(*source);
+Result<HeadBytes> peek_head(std::unique_ptr<io::ByteSource>& source) {
+  Result<HeadBytes> head = read_head(*source);
   if (head && !source->seekable()) {
-    source = io::source_with_head(*head, std::move(source));
+    source = io::source_with_head(head->bytes, std::move(source));
   }
   return head;
 }
 
-codec::FileCompression compression_around(std::span<const std::byte> head,
-                                          const std::string& asked) {
-  const capture::SourceFormat* const format = asked.empty() ? format_of(head) : format_named(asked);
-  return format != nullptr && format->detect(head) ? codec::FileCompression::kNone
-                                                   : codec::compression_of(head);
+codec::FileCompression compression_around(const HeadBytes& head, const std::string& asked) {
+  const codec::FileCompression compression = codec::compression_of(head.bytes);
+  if (compression == codec::FileCompression::kNone) {
+    return compression;
+  }
+  const capture::SourceFormat* const format = format_named(asked);
+  const bool takes_it = format != nullptr ? static_cast<bool>(format->probe(head.view()))
+                                          : ask_formats(head.view()).front().probe.answer ==
+                                                capture::ProbeAnswer::kCertain;
+  return takes_it ? codec::FileCompression::kNone : compression;
 }
 
 Result<bool> looks_like_capture(const std::string& path) {
@@ -79,7 +82,7 @@ Result<bool> looks_like_capture(const std::string& path) {
       return (*archive)->count() != 0;
     }
   }
-  const Result<std::vector<std::byte>> head = read_head(**source);
+  const Result<HeadBytes> head = read_head(**source);
   if (!head) {
     return no_capture_or(head.error());
   }
@@ -87,10 +90,10 @@ Result<bool> looks_like_capture(const std::string& path) {
   if (compression == codec::FileCompression::kGzip ||
       compression == codec::FileCompression::kZstd) {
     const Result<std::vector<std::byte>> content =
-        codec::decompressed_head(*head, compression, detect_bytes());
-    return content ? Result<bool>(format_of(*content) != nullptr) : content.error();
+        codec::decompressed_head(head->bytes, compression, capture::kProbeBytes);
+    return content ? Result<bool>(format_of({*content}) != nullptr) : content.error();
   }
-  return format_of(*head) != nullptr;
+  return format_of(head->view()) != nullptr;
 }
 
 bool looks_like_packed(const std::string& path) {

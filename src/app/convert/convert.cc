@@ -139,15 +139,19 @@ std::string why_no_samples(const Statistics& statistics) {
 }
 
 Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, bool session,
-                                     const ConvertOptions& options, const std::string& scratch) {
+                                     const ConvertOptions& options, const std::string& scratch,
+                                     std::vector<FormatTried>& tried) {
   Result<app::CaptureInput> opened =
-      session ? app::CaptureInput::open_session(inputs, options, scratch)
-              : app::CaptureInput::open(inputs.front(), options, scratch);
+      session ? app::CaptureInput::open_session(inputs, options, scratch, tried)
+              : app::CaptureInput::open(inputs.front(), options, scratch, tried);
   if (!opened) {
     const std::size_t part = session ? opened.error().part : 0;
     std::optional<Error> known = part < inputs.size() ? what_it_is(inputs[part]) : std::nullopt;
     if (known && session) {
       known->part = opened.error().part;
+    }
+    if (known) {
+      tried.clear();
     }
     return known.value_or(opened.error());
   }
@@ -260,6 +264,11 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   std::vector<std::string> warnings = warnings_about(report.statistics);
   report.warnings.insert(report.warnings.begin(), std::make_move_iterator(warnings.begin()),
                          std::make_move_iterator(warnings.end()));
+  if (const auto branches = count_of(report.statistics, "perf_script_traced_branches")) {
+    report.warnings.push_back(
+        "this is the text of a hardware trace (Intel PT): " + std::to_string(branches) +
+        " samples are branches that were taken, and say nothing of time");
+  }
   if (std::string why = why_no_samples(report.statistics); !why.empty()) {
     report.warnings.push_back(std::move(why));
   }
@@ -293,6 +302,30 @@ void set_redaction(app::CaptureSpool& capture, bool redact) {
   }
   if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
     fields->control_groups().set_redaction(redact);
+  }
+}
+
+// Reads the input as each format that it may be of until one reads it. `capture` is then of that.
+Result<capture::ByteAccount> read_as_any(app::CaptureInput& input, const std::string& path,
+                                         std::optional<app::CaptureSpool>& capture,
+                                         const ConvertOptions& options, const std::string& scratch,
+                                         ConvertProgress& progress, ConvertReport& report) {
+  while (true) {
+    progress.samples = 0;
+    progress.bytes_done = 0;
+    capture.emplace(spool_options(options, scratch, progress));
+    set_redaction(*capture, options.redact);
+    Result<capture::ByteAccount> account =
+        read_input(input, path, *capture, options, progress, report);
+    if (account) {
+      return account;
+    }
+    if (!input.choose_next(account.error())) {
+      progress.tried = input.choice().tried();
+      return input.choice().error_of_all(account.error());
+    }
+    report.waits.clear();
+    report.warnings.clear();
   }
 }
 
@@ -339,18 +372,19 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
     return watch.error();
   }
   const std::string scratch = scratch_directory_for(output);
-  Result<app::CaptureInput> opened = open_input(inputs, session, options, scratch);
+  progress.tried.clear();
+  Result<app::CaptureInput> opened = open_input(inputs, session, options, scratch, progress.tried);
   if (!opened) {
     return opened.error();
   }
   progress.bytes_total = opened->size().value_or(0);
-  app::CaptureSpool capture(spool_options(options, scratch, progress));
-  set_redaction(capture, options.redact);
+  std::optional<app::CaptureSpool> spool;
   const Result<capture::ByteAccount> account =
-      read_input(*opened, inputs.front(), capture, options, progress, report);
+      read_as_any(*opened, inputs.front(), spool, options, scratch, progress, report);
   if (!account) {
     return account.error();
   }
+  app::CaptureSpool& capture = *spool;
   clock.finish_stage("read");
   progress.stage = ConvertStage::kCallstacks;
 

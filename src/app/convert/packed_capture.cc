@@ -59,17 +59,9 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
   std::error_code failed;
   const bool is_fifo = std::filesystem::is_fifo(io::path_of(path), failed);
   const bool is_named = path == "-" || !options.convert.format.empty() || is_fifo;
-  const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
-  if (!is_capture) {
-    return is_capture.error();
-  }
-  if (!*is_capture && std::filesystem::is_regular_file(io::path_of(path), failed) &&
-      std::filesystem::is_empty(io::path_of(path), failed)) {
-    return Error{ErrorCode::kTruncated, 0, "input is empty"};
-  }
   PackedFile packed;
   packed.path_ = path;
-  if (*is_capture) {
+  if (is_named || !looks_like_packed(path)) {
     auto scratch = pack(path, options, path != "-" && !is_fifo, progress);
     if (scratch && options.rework) {
       scratch = rework((*scratch)->file(), options, options.rework);

@@ -118,7 +118,9 @@ Result<ProviderEvents> ProviderEvents::open(const std::string& path,
       return Error{ErrorCode::kUsage, kNoOffset,
                    "a .spk file does not keep the fields of all events; give the capture"};
     }
-    Result<CaptureInput> capture = CaptureInput::open(path, options, io::temporary_directory());
+    std::vector<FormatTried> tried;
+    Result<CaptureInput> capture =
+        CaptureInput::open(path, options, io::temporary_directory(), tried);
     if (!capture) {
       return capture.error();
     }

@@ -30,6 +30,7 @@
 #include <toml++/toml.h>
 
 #include "app/diff/gate_amount.h"
+#include "bytes/quoted.h"
 #include "stackpack/diff.h"
 
 namespace stackpack {
@@ -154,7 +155,8 @@ class GateFile {
     std::size_t offset = 0;
     auto condition = parse_gate_condition(text.get(), &problem, &offset);
     if (!condition) {
-      return wrong(place_in(text, offset), fmt::format("'{}': {}", text.get(), problem));
+      return wrong(place_in(text, offset),
+                   fmt::format("{}: {}", bytes::quoted(text.get()), problem));
     }
     rules_.conditions.push_back(std::move(*condition));
     return true;
@@ -164,7 +166,7 @@ class GateFile {
     auto change = app::allowed_change_of(app::without_blanks(text.get()), 0);
     if (!change || change->pattern.empty()) {
       return wrong(text.source().begin,
-                   fmt::format("'{}': {}", text.get(),
+                   fmt::format("{}: {}", bytes::quoted(text.get()),
                                change ? "a change has a PATTERN" : change.error().what));
     }
     rules_.allowed.push_back(std::move(*change));

@@ -81,7 +81,9 @@ Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& fil
   }
   facts.missing_images = missing_images(*metadata);
   facts.time_resolution_ns = capture::time_resolution_of(*metadata);
+  bool untimed = false;
   for (const MetadataEntry& entry : *metadata) {
+    untimed = untimed || (entry.key == capture::kUntimedKey && entry.value == "1");
     if (entry.key == "host.name") {
       facts.host = entry.value;
     } else if (entry.key == "command_line") {
@@ -92,7 +94,9 @@ Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& fil
   if (!times) {
     return times.error();
   }
-  facts.times = *times;
+  if (!untimed) {
+    facts.times = *times;
+  }
   const Result<std::vector<MergedSource>> sources = reader.sources();
   if (!sources) {
     return sources.error();

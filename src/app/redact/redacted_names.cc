@@ -15,10 +15,12 @@ namespace {
 constexpr unsigned kHashDigits = 16;
 
 // What metadata may stay: what kind of machine it was, and what readers calculate with.
-constexpr std::array<std::string_view, 13> kKeptFacts = {
-    "arch",    "clock.",    "cpu.",     "etl.total.",   "etl.clock", "kernel.reference_",
-    "memory.", "nettrace.", "os.build", "pointer.size", "os.name",   "os.version",
-    "samples."};
+constexpr std::array<std::string_view, 15> kKeptFacts = {
+    "arch",         "clock.",      "cpu.",
+    "etl.total.",   "etl.clock",   "kernel.reference_",
+    "memory.",      "nettrace.",   "os.build",
+    "pointer.size", "os.name",     "os.version",
+    "samples.",     "pprof.unit.", "pprof.default_event"};
 
 bool is_kept_fact(std::string_view key) {
   return std::any_of(kKeptFacts.begin(), kKeptFacts.end(),

@@ -21,6 +21,7 @@
 #include "app/symbolize/read_plans.h"
 #include "app/symbolize/readable_names.h"
 #include "app/symbolize/renamed_file.h"
+#include "capture/time_resolution.h"
 #include "core/guard.h"
 #include "core/sort_rows.h"
 #include "io/files_read.h"
@@ -288,6 +289,7 @@ class Run {
                       const std::vector<Module>& modules,
                       const std::vector<MetadataEntry>& metadata) {
     const bool monotonic =
+        !capture::has_no_times(metadata) &&
         std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
           return entry.key == "clock.id" && entry.value == "monotonic";
         });

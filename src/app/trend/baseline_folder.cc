@@ -175,15 +175,6 @@ Result<std::vector<BaselineCommit>> read_baselines(const std::string& folder) {
   return result;
 }
 
-bool is_baseline_folder(const std::string& path) {
-  io::FileStatus status;
-  if (!io::look_at(path, status) || status.kind != io::FileKind::kDirectory) {
-    return false;
-  }
-  const auto commits = read_baselines(path);
-  return commits && !commits->empty();
-}
-
 std::vector<std::string> latest_runs(std::span<const BaselineCommit> commits, std::size_t count) {
   std::vector<std::string> files;
   const std::size_t first = count == 0 || count >= commits.size() ? 0 : commits.size() - count;
@@ -191,6 +182,36 @@ std::vector<std::string> latest_runs(std::span<const BaselineCommit> commits, st
     for (const BaselineRun& run : commit.runs) {
       files.push_back(run.path);
     }
+  }
+  return files;
+}
+
+bool is_folder(const std::string& path) {
+  io::FileStatus status;
+  return io::look_at(path, status) && status.kind == io::FileKind::kDirectory;
+}
+
+Result<std::vector<std::string>> runs_of_folder(const std::string& folder, std::size_t count) {
+  const auto commits = read_baselines(folder);
+  if (!commits) {
+    return commits.error();
+  }
+  std::vector<std::string> files = latest_runs(*commits, count);
+  if (!files.empty()) {
+    return files;
+  }
+  const auto names = io::list_directory(folder);
+  if (!names) {
+    return names.error();
+  }
+  for (const std::string& name : *names) {
+    if (name.ends_with(kEnding)) {
+      files.push_back(fmt::format("{}/{}", folder, name));
+    }
+  }
+  if (files.empty()) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "no .spk files in this folder; stackpack baseline add puts them there"};
   }
   return files;
 }

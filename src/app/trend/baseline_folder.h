@@ -35,11 +35,16 @@ bool is_commit_id(std::string_view text);
 /// folder that is not there is kNotFound. Errors: kIo.
 Result<std::vector<BaselineCommit>> read_baselines(const std::string& folder);
 
-/// Whether `path` is a folder with files of commits in it.
-bool is_baseline_folder(const std::string& path);
-
 /// The files of the last `count` commits (0: all), oldest first.
 std::vector<std::string> latest_runs(std::span<const BaselineCommit> commits, std::size_t count);
+
+/// Whether `path` is a folder.
+bool is_folder(const std::string& path);
+
+/// What a folder stands for as the old side of a comparison: the files of its last `count` commits;
+/// without files of commits its .spk files, in the order of their names. Errors: kNotFound, kIo;
+/// kUnsupported when there are none.
+Result<std::vector<std::string>> runs_of_folder(const std::string& folder, std::size_t count);
 
 enum class BaselineAddition : std::uint8_t { kAdded, kAlreadyThere };
 

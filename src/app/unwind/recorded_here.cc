@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "capture/time_resolution.h"
 #include "io/system_file.h"
 #include "io/this_machine.h"
 
@@ -46,7 +47,7 @@ RecordingTimes times_of_recording(std::optional<std::uint64_t> last_ns,
   RecordingTimes times;
   const std::optional<std::int64_t> written = changed_at(path);
   times.ended_ns = written;
-  if (!last_ns) {
+  if (!last_ns || capture::has_no_times(metadata)) {
     return times;
   }
   const std::string_view clock = fact_of(metadata, "clock.id");

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "capture/time_resolution.h"
 #include "io/byte_source.h"
 #include "io/system_file.h"
 #include "io/this_machine.h"
@@ -45,9 +46,10 @@ io::Descriptor open_dump(const Module& dump, const symbolize::SymbolPlaces& plac
 }
 
 bool has_monotonic_times(std::span<const MetadataEntry> metadata) {
-  return std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
-    return entry.key == "clock.id" && entry.value == "monotonic";
-  });
+  return !capture::has_no_times(metadata) &&
+         std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
+           return entry.key == "clock.id" && entry.value == "monotonic";
+         });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/diff/amounts_of_work.h"
+#include "bytes/quoted.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 
@@ -23,7 +24,8 @@ OptionRow* add_percent(CommandRow& command, const std::string& name, const std::
     const char* const end = word.data() + word.size();
     const auto [rest, failure] = std::from_chars(word.data(), end, value);
     if (failure != std::errc{} || rest != end || !(value >= 0 && value < kPercent)) {
-      refuse(name, fmt::format("invalid percentage '{}'; at least 0 and below 100", word));
+      refuse(name,
+             fmt::format("invalid percentage {}; at least 0 and below 100", bytes::quoted(word)));
     }
     part = value / kPercent;
   };
@@ -35,7 +37,7 @@ void add_rename(CommandRow& sub, DiffOptions& options) {
     for (const std::string& word : words) {
       const std::size_t equal = word.find('=');
       if (equal == std::string::npos || equal == 0 || equal + 1 == word.size()) {
-        refuse("--rename", fmt::format("'{}' is not OLD=NEW", word));
+        refuse("--rename", fmt::format("{} is not OLD=NEW", bytes::quoted(word)));
       }
       options.renames.emplace_back(word.substr(0, equal), word.substr(equal + 1));
     }
@@ -56,7 +58,7 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
              std::string problem;
              std::optional<GateCondition> condition = parse_gate_condition(text, &problem);
              if (!condition) {
-               refuse("--fail-if", fmt::format("'{}': {}", text, problem));
+               refuse("--fail-if", fmt::format("{}: {}", bytes::quoted(text), problem));
              }
              arguments.conditions.push_back(std::move(*condition));
            }

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/batch/batch.h"
+#include "bytes/quoted.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/suggestion.h"
@@ -87,8 +88,8 @@ void CommandDefinitions::define_export_format(CommandRow& sub) {
     }
     const std::optional<ExportFormat> format = export_format_of(word);
     if (!format) {
-      refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
-                                     did_you_mean(word, formats)));
+      refuse("--format", fmt::format("{} is none of {}{}", bytes::quoted(word),
+                                     fmt::join(formats, ", "), did_you_mean(word, formats)));
     }
     arguments.options.format = *format;
     arguments.has_format = true;

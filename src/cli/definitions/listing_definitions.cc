@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bytes/quoted.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 
@@ -125,8 +126,8 @@ void CommandDefinitions::define_show() {
     for (const std::string& word : words) {
       const auto id = number_of<StackId>(word, 0, kNoStack - 1);
       if (!id) {
-        refuse("ID",
-               fmt::format("'{}' is not the id of a callstack; dump --samples lists them", word));
+        refuse("ID", fmt::format("{} is not the id of a callstack; dump --samples lists them",
+                                 bytes::quoted(word)));
       }
       arguments.ids.push_back(*id);
     }

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/symbolize/symbol_place_check.h"
+#include "bytes/quoted.h"
 #include "cli/human_text.h"
 #include "cli/suggestion.h"
 
@@ -24,7 +25,7 @@ std::string words_of(std::span<const Choice> choices) {
 std::string problem_with_place(const std::string& place) {
   return app::is_symbol_place(place)
              ? ""
-             : fmt::format("'{}' is not a directory or archive here", place);
+             : fmt::format("{} is not a directory or archive here", bytes::quoted(place));
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ OptionRow* add_choice(CommandRow& command, const std::string& name, std::span<co
       }
       words.emplace_back(choice.word);
     }
-    refuse(name, fmt::format("'{}' is none of {}{}", word, fmt::join(words, ", "),
+    refuse(name, fmt::format("{} is none of {}{}", bytes::quoted(word), fmt::join(words, ", "),
                              did_you_mean(word, words)));
   };
   return command.add_option_function(name, take, text)
@@ -61,8 +62,8 @@ OptionRow* add_capture_format(CommandRow& command, std::string& format) {
   words.insert(words.begin(), "auto");
   const auto take = [words, &format](const std::string& word) {
     if (std::find(words.begin(), words.end(), word) == words.end()) {
-      refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(words, ", "),
-                                     did_you_mean(word, words)));
+      refuse("--format", fmt::format("{} is none of {}{}", bytes::quoted(word),
+                                     fmt::join(words, ", "), did_you_mean(word, words)));
     }
     format = word == words.front() ? "" : word;
   };
@@ -76,7 +77,7 @@ OptionRow* add_size(CommandRow& command, const std::string& name, const std::str
   const auto take = [name, &size, least](const std::string& word) {
     const std::optional<std::uint64_t> parsed = parse_size(word);
     if (!parsed) {
-      refuse(name, fmt::format("invalid size '{}'; write for example 64MiB", word));
+      refuse(name, fmt::format("invalid size {}; write for example 64MiB", bytes::quoted(word)));
     }
     if (*parsed < least) {
       refuse(name, fmt::format("{} is too little; at least {}", word, human_bytes(least)));
@@ -89,10 +90,9 @@ OptionRow* add_size(CommandRow& command, const std::string& name, const std::str
 CaptureTime take_time(const std::string& option, const std::string& word) {
   const std::optional<CaptureTime> time = parse_capture_time(word);
   if (!time) {
-    refuse(option,
-           fmt::format("'{}' is not a time; write for example +1.5s (from the start), or as "
-                       "listings do 1481.017314885 (s of the capture's clock)",
-                       word));
+    refuse(option, fmt::format("{} is not a time; write for example +1.5s (from the start), or as "
+                               "listings do 1481.017314885 (s of the capture's clock)",
+                               bytes::quoted(word)));
   }
   return *time;
 }
@@ -156,7 +156,8 @@ void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<
   const auto take = [&from, &to](const std::string& word) {
     const std::size_t comma = word.find(',');
     if (comma == std::string::npos) {
-      refuse("--time", fmt::format("'{}' has no comma; write for example +1s,+2s", word));
+      refuse("--time",
+             fmt::format("{} has no comma; write for example +1s,+2s", bytes::quoted(word)));
     }
     const std::string first = word.substr(0, comma);
     const std::string last = word.substr(comma + 1);
@@ -202,7 +203,8 @@ OptionRow* add_length(CommandRow& sub, const std::string& text, std::uint64_t& l
   const auto take = [&length_ns](const std::string& word) {
     const auto length = parse_time_step(word);
     if (!length) {
-      refuse("--longer-than", fmt::format("invalid time '{}'; write for example 10ms", word));
+      refuse("--longer-than",
+             fmt::format("invalid time {}; write for example 10ms", bytes::quoted(word)));
     }
     length_ns = *length;
   };

@@ -14,6 +14,7 @@
 
 #include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
+#include "bytes/quoted.h"
 #include "cli/arguments.h"
 #include "cli/option_rows.h"
 
@@ -102,7 +103,8 @@ OptionRow* add_number(CommandRow& command, const std::string& name, const std::s
   const auto take = [called, least, most, set](const std::string& word) {
     const std::optional<T> number = number_of<T>(word, least, most);
     if (!number) {
-      refuse(called, fmt::format("'{}' is not a number from {} to {}", word, least, most));
+      refuse(called,
+             fmt::format("{} is not a number from {} to {}", bytes::quoted(word), least, most));
     }
     set(*number);
   };

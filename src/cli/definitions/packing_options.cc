@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bytes/quoted.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/human_text.h"
 #include "cli/suggestion.h"
@@ -68,7 +69,8 @@ OptionRow* add_time_resolution(CommandRow& command, OptionRow* no_samples,
       const std::string unit =
           word.substr(std::min(word.find_first_not_of("0123456789."), word.size()));
       const bool known = std::find(units.begin(), units.end(), unit) != units.end();
-      refuse(name, fmt::format("invalid time span '{}'; write for example 1us or 10ms{}", word,
+      refuse(name, fmt::format("invalid time span {}; write for example 1us or 10ms{}",
+                               bytes::quoted(word),
                                known || unit.empty() ? "" : did_you_mean(unit, units)));
     }
     if (*step == 0 || *step > kMost) {

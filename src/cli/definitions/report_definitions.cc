@@ -149,6 +149,7 @@ constexpr std::array kGrains = {
     Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
     Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
     Choice{"comm", static_cast<int>(app::HotSpotKind::kComm)},
+    Choice{"pool", static_cast<int>(app::HotSpotKind::kPool)},
     Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
     Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
     Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},

@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "bytes/quoted.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/definitions/packing_options.h"
@@ -45,7 +46,7 @@ void CommandDefinitions::define_baseline() {
                return;
              }
            }
-           refuse("ACTION", "'" + word + "' is none of add, show, prune");
+           refuse("ACTION", bytes::quoted(word) + " is none of add, show, prune");
          },
          "add, show or prune")
       ->type_name("ACTION")

@@ -12,6 +12,7 @@
 #include "app/diff/gate_comparison.h"
 #include "app/listing/wait_sums.h"
 #include "app/mcp/content_kind.h"
+#include "bytes/quoted.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
@@ -262,7 +263,8 @@ McpAnswer McpSession::report(const ToolWords& given) {
     return failed(asked + ": " + no_such_function(arguments.function, report.center.occurring));
   }
   if (!arguments.only.empty() && report.spots.rows.empty()) {
-    return failed(fmt::format("{}: no sample is in a function '{}'", asked, arguments.only));
+    return failed(
+        fmt::format("{}: no sample is in a function {}", asked, bytes::quoted(arguments.only)));
   }
   const bool callstacks = arguments.query.by == app::HotSpotKind::kCallstack;
   const std::size_t usual = callstacks ? kUsualCallstacks : kUsualRows;

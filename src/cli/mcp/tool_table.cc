@@ -17,8 +17,8 @@ using app::JsonValue;
 constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostTexts = 16;
 
-constexpr std::array<std::string_view, 14> kGrains = {
-    "function", "module",    "line", "file",  "process", "thread",  "comm",
+constexpr std::array<std::string_view, 15> kGrains = {
+    "function", "module",    "line", "file",  "process", "thread",  "comm",  "pool",
     "event",    "callstack", "type", "waker", "reason",  "package", "cgroup"};
 
 constexpr ToolArgument kFileArgument{"file", Type::kFile, "as `open` lists it", "", true};

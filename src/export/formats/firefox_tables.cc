@@ -165,14 +165,13 @@ void FirefoxTables::write_libraries() {
   for (const std::uint32_t image : libraries_) {
     const Module& module = locations_.module_of_image(image);
     const std::string_view name = query::file_name_of(module);
-    const std::string_view debug_name =
-        module.debug_name.empty() ? name : std::string_view(module.debug_name);
+    const bool has_pdb = module.build_id_kind == BuildIdKind::kPdb;
     json_.StartObject();
     write_member(json_, "arch", "");
     write_member(json_, "name", name);
     write_member(json_, "path", module.path);
-    write_member(json_, "debugName", debug_name);
-    write_member(json_, "debugPath", module.debug_name.empty() ? module.path : module.debug_name);
+    write_member(json_, "debugName", has_pdb ? module.debug_name : name);
+    write_member(json_, "debugPath", has_pdb ? module.debug_name : module.path);
     write_member(json_, "breakpadId", query::breakpad_id(module));
     if (module.build_id_kind == BuildIdKind::kGnu) {
       write_member(json_, "codeId", query::hex_of(module.build_id));

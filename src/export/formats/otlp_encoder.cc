@@ -388,7 +388,10 @@ class OtlpEncoder {
     protozero::pbf_writer profile(head);
     const query::EventChoice& choice = job_.selection.choice();
     const std::string& event = choice.name_of(part.event);
-    const std::string_view unit = choice.weight_unit(part.event) == "ns" ? "nanoseconds" : "1";
+    const std::string& counted = choice.weight_unit(part.event);
+    const std::string_view unit = counted == "ns"      ? "nanoseconds"
+                                  : counted == "bytes" ? "bytes"
+                                                       : "1";
     if (choice.weighted(part.event)) {
       write_value_type(profile, otlp::profile::kSampleType, event, unit);
     } else {

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
+#include <string>
 #include <tuple>
 
 #include "core/saturating.h"
@@ -34,14 +36,16 @@ std::int64_t clamp_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min(value, kMost));
 }
 
-// An imported profile has its units; clocks have nanoseconds; the others count events.
+// An imported profile has its units; clocks have nanoseconds; allocations bytes; the others count
+// events.
 std::string_view unit_of(const ExportJob& job, std::uint32_t event) {
   const query::CaptureView& view = job.view();
   const std::string_view unit = view.fact(std::string(query::kUnitKey) + view.events[event].name);
   if (!unit.empty()) {
     return unit;
   }
-  return job.selection.choice().weight_unit(event) == "ns" ? "nanoseconds" : "count";
+  const std::string& counted = job.selection.choice().weight_unit(event);
+  return counted == "ns" ? "nanoseconds" : counted == "bytes" ? "bytes" : "count";
 }
 
 class PprofEncoder {
@@ -78,6 +82,7 @@ class PprofEncoder {
     write_functions();
     write_mappings();
     write_times();
+    write_facts();
     write_strings();
     flush();
     return out_.status();
@@ -130,24 +135,25 @@ class PprofEncoder {
            choice.joined(event) == event;
   }
 
-  void write_value_type(std::string_view type, std::string_view unit) {
-    protozero::pbf_writer value_type(top_, pprof::profile::kSampleType);
+  void write_value_type(std::uint32_t field, std::string_view type, std::string_view unit) {
+    protozero::pbf_writer value_type(top_, field);
     value_type.add_int64(pprof::value_type::kType, string(type));
     value_type.add_int64(pprof::value_type::kUnit, string(unit));
   }
 
   void write_sample_types() {
     if (first_event_column_ != 0) {
-      write_value_type("samples", "count");
+      write_value_type(pprof::profile::kSampleType, "samples", "count");
     }
     const auto& events = job_.view().events;
     for (std::uint32_t i = 0; i < events.size() && !shared_column_; ++i) {
       if (column_of_event_[i] != kNoColumn) {
-        write_value_type(job_.selection.choice().name_of(i), unit_of(job_, i));
+        write_value_type(pprof::profile::kSampleType, job_.selection.choice().name_of(i),
+                         unit_of(job_, i));
       }
     }
     if (shared_column_) {
-      write_value_type("period", "count");
+      write_value_type(pprof::profile::kSampleType, "period", "count");
     }
     top_.add_int64(pprof::profile::kDefaultSampleType, string(default_type()));
   }
@@ -366,6 +372,29 @@ class PprofEncoder {
       top_.add_int64(pprof::profile::kTimeNanos, clamp_signed(*wall));
     }
     top_.add_int64(pprof::profile::kDurationNanos, clamp_signed(range.last_ns - range.first_ns));
+  }
+
+  // What an imported profile said of itself.
+  void write_facts() {
+    const query::CaptureView& view = job_.view();
+    if (const std::string_view type = view.fact("pprof.period_type"); !type.empty()) {
+      write_value_type(pprof::profile::kPeriodType, type, view.fact("pprof.period_unit"));
+    }
+    const std::string_view period = view.fact("pprof.period");
+    if (std::int64_t number = 0;
+        std::from_chars(period.data(), period.data() + period.size(), number).ec == std::errc()) {
+      top_.add_int64(pprof::profile::kPeriod, number);
+    }
+    if (const std::string_view url = view.fact("pprof.doc_url"); !url.empty()) {
+      top_.add_int64(pprof::profile::kDocUrl, string(url));
+    }
+    for (std::size_t i = 0;; ++i) {
+      const std::string_view comment = view.fact("pprof.comment." + std::to_string(i));
+      if (comment.empty()) {
+        return;
+      }
+      top_.add_int64(pprof::profile::kComment, string(comment));
+    }
   }
 
   void write_strings() {

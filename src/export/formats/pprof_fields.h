@@ -15,7 +15,11 @@ inline constexpr std::uint32_t kFunction = 5;
 inline constexpr std::uint32_t kStringTable = 6;
 inline constexpr std::uint32_t kTimeNanos = 9;
 inline constexpr std::uint32_t kDurationNanos = 10;
+inline constexpr std::uint32_t kPeriodType = 11;
+inline constexpr std::uint32_t kPeriod = 12;
+inline constexpr std::uint32_t kComment = 13;
 inline constexpr std::uint32_t kDefaultSampleType = 14;
+inline constexpr std::uint32_t kDocUrl = 15;
 }  // namespace profile
 
 namespace value_type {

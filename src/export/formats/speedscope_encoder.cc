@@ -66,7 +66,7 @@ class SpeedscopeEncoder {
       samples += lane.samples;
     }
     const query::TimeRange range = job_.selection.time_range();
-    return job_.view().has_samples && !job_.selection.aggregated() &&
+    return job_.view().has_times() &&
            (range.first_ns != range.last_ns || (samples == 1 && range.first_ns != 0));
   }
 

@@ -56,7 +56,7 @@ PageThread other_threads(std::uint64_t count) {
 }
 
 bool has_times(const query::SampleSelection& selection) {
-  return selection.view().has_samples && !selection.aggregated();
+  return selection.view().has_times();
 }
 
 Result<SampleSurvey> survey_samples(query::SampleSelection& selection) {

@@ -176,16 +176,19 @@ constexpr auto kAllLossNames = [] {
   return names;
 }();
 
+capture::Probe probe(const capture::CaptureHead& head) {
+  return capture::probe_of_magic(looks_like_etl(head.bytes),
+                                 "does not begin with a buffer that has the header of a trace");
+}
+
 constinit const capture::SourceFormat source_format = {
     .name = "etl",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_etl,
+    .probe = probe,
     // Buffers are read in the order of time, which is not that of the file.
     .streams = capture::never_streams,
     .read = read,
     .open_directory = nullptr,
     .has_sessions = true,
-    .has_magic = true,
     .ending = ".etl",
     .has_payloads = true,
     .describes_payloads_late = true,

@@ -44,6 +44,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
 Result<capture::ByteAccount> read_session(std::span<io::ByteSource* const> inputs,
                                           capture::CallstackSink& sink, const ReadOptions& options);
 
+capture::Probe probe(const capture::CaptureHead& head);
+
 /// This format, for the registry of all.
 extern const capture::SourceFormat source_format;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bytes/byte_text.h"
+#include "capture/json_outline.h"
 #include "capture/synthetic_frames.h"
 #include "formats/firefox/firefox_columns.h"
 #include "formats/firefox/firefox_losses.h"
@@ -263,12 +264,23 @@ class ProfileReader {
 
 }  // namespace
 
-bool looks_like_firefox(std::span<const std::byte> head) {
-  const std::string_view text = bytes::text_of(head);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' &&
-         (text.find("\"preprocessedProfileVersion\"") != std::string_view::npos ||
-          text.substr(first).starts_with("{\"threads\":[{\"processType\""));
+capture::Probe probe(const capture::CaptureHead& head) {
+  using capture::ProbeAnswer;
+  const capture::JsonOutline json(head.bytes);
+  if (!json.is_json()) {
+    return {ProbeAnswer::kNo, "is not JSON"};
+  }
+  const bool has_threads = json.has("threads[]/processType") ||
+                           json.has("threads[]/samples/stack") ||
+                           json.has("threads[]/stackTable") || json.has("threads[]/isMainThread");
+  if (json.has("meta/preprocessedProfileVersion") || (has_threads && json.has("meta/version"))) {
+    return {ProbeAnswer::kCertain, "the keys of the Firefox Profiler"};
+  }
+  if (has_threads || json.has("shared/stackTable") || json.has("shared/frameTable") ||
+      json.has("shared/stringArray") || json.has("meta/processType")) {
+    return {ProbeAnswer::kPossible, "some keys of the Firefox Profiler", 50};
+  }
+  return {ProbeAnswer::kNo, "has neither meta/preprocessedProfileVersion nor threads with samples"};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -296,8 +308,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "firefox",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_firefox,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

@@ -13,11 +13,8 @@
 
 namespace stackpack::firefox {
 
-/// Bytes of a capture that looks_like_firefox() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 4096;
-
-/// True for JSON that begins as files of the Firefox Profiler do.
-bool looks_like_firefox(std::span<const std::byte> head);
+/// Goes by the keys of its tables, threads and version.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

@@ -159,33 +159,33 @@ class FoldedReader {
 
 }  // namespace
 
-bool looks_like_folded(std::span<const std::byte> head) {
-  std::string_view text = bytes::text_of(head);
-  if (text.empty() || text.find('\0') != std::string_view::npos) {
-    return false;
-  }
-  const std::size_t newline = text.find('\n');
-  const std::string_view first = without_carriage_return(text.substr(0, newline));
-  const bool printable = std::all_of(first.begin(), first.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
+capture::Probe probe(const capture::CaptureHead& head) {
+  using capture::ProbeAnswer;
+  std::string_view text = bytes::text_of(head.bytes);
+  const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
   });
   if (!printable) {
-    return false;
+    return {ProbeAnswer::kNo, "is not text"};
   }
-  if (newline == std::string_view::npos) {
-    return parse_line(first).has_value() || first.find(kSeparator) != std::string_view::npos;
-  }
-  // Other text may begin with a line that ends in a number.
-  std::ptrdiff_t good = 0;
-  std::ptrdiff_t bad = 0;
-  for (std::size_t end = newline; end != std::string_view::npos; end = text.find('\n')) {
+  std::size_t good = 0;
+  std::size_t bad = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const bool is_cut = end == std::string_view::npos && !head.whole;
     const std::string_view line = without_carriage_return(text.substr(0, end));
     const bool parsed = parse_line(line).has_value();
-    good += parsed ? 1 : 0;
-    bad += parsed || line.empty() ? 0 : 1;
-    text.remove_prefix(end + 1);
+    const bool may_parse = is_cut && line.find(kSeparator) != std::string_view::npos;
+    const bool says_nothing = line.empty() || line.starts_with('#') || (is_cut && good + bad != 0);
+    good += parsed || (may_parse && !says_nothing) ? 1 : 0;
+    bad += parsed || may_parse || says_nothing ? 0 : 1;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
-  return parse_line(first).has_value() && good >= bad;
+  if (good == 0 || good < bad) {  // other text may have lines that end in a number
+    return {ProbeAnswer::kNo, "most lines are not a callstack with a count"};
+  }
+  return {ProbeAnswer::kPossible, "lines that end with a count",
+          static_cast<std::uint8_t>(100 * good / (good + bad))};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -195,8 +195,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "folded",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_folded,
+    .probe = probe,
     .streams = capture::always_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

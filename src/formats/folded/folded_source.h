@@ -13,12 +13,8 @@
 
 namespace stackpack::folded {
 
-/// Bytes of a capture that looks_like_folded() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 4096;
-
-/// True when `head` can be the beginning of folded stacks: printable text whose first line ends
-/// with a number, as at least half of all lines do, or is not over yet and has a ';'.
-bool looks_like_folded(std::span<const std::byte> head);
+/// Goes by how many lines are callstacks with a count.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

@@ -256,9 +256,10 @@ class RecordingReader {
 
 }  // namespace
 
-bool looks_like_jfr(std::span<const std::byte> head) {
-  bytes::ByteCursor in(head, 0, bytes::ByteOrder::kBig);
-  return in.read<std::uint32_t>() == kMagic && in.ok();
+capture::Probe probe(const capture::CaptureHead& head) {
+  bytes::ByteCursor in(head.bytes, 0, bytes::ByteOrder::kBig);
+  return capture::probe_of_magic(in.read<std::uint32_t>() == kMagic && in.ok(),
+                                 "does not begin with FLR");
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -272,11 +273,9 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "jfr",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_jfr,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
-    .has_magic = true,
     .ending = ".jfr",
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,

@@ -13,11 +13,8 @@
 
 namespace stackpack::jfr {
 
-/// Bytes of a capture that looks_like_jfr() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 8;
-
-/// True for the magic number of a JFR chunk.
-bool looks_like_jfr(std::span<const std::byte> head);
+/// Goes by the magic number of a chunk.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

@@ -48,13 +48,16 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   return blocks.account();
 }
 
+capture::Probe probe(const capture::CaptureHead& head) {
+  return capture::probe_of_magic(looks_like_nettrace(head.bytes),
+                                 "begins neither with Nettrace nor with !FastSerialization.1");
+}
+
 constinit const capture::SourceFormat source_format = {
     .name = "nettrace",
-    .detect_bytes = kStreamHeadBytes,
-    .detect = looks_like_nettrace,
+    .probe = probe,
     .streams = capture::always_streams,
     .read = read_format,
-    .has_magic = true,
     .ending = ".nettrace",
     .has_payloads = true,
     .loss_names = kLossNames,

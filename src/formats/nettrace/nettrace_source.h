@@ -33,6 +33,8 @@ struct ReadOptions {
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options);
 
+capture::Probe probe(const capture::CaptureHead& head);
+
 /// This format, for the registry of all.
 extern const capture::SourceFormat source_format;
 

@@ -9,10 +9,12 @@
 
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_text.h"
+#include "capture/json_outline.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_json.h"
 #include "formats/otlp/otlp_losses.h"
 #include "formats/otlp/otlp_reader.h"
+#include "formats/protobuf/message_shape.h"
 
 namespace stackpack::otlp {
 
@@ -20,52 +22,70 @@ namespace {
 
 constexpr std::uint64_t kFrameBytes = 4;  // in which the length of a message is, where it is
 
-bool is_space(std::byte byte) {
-  return byte == std::byte{' '} || byte == std::byte{'\n'} || byte == std::byte{'\r'} ||
-         byte == std::byte{'\t'};
-}
+using capture::Probe;
+using capture::ProbeAnswer;
+using protobuf::FieldKind;
+using protobuf::MessageShape;
 
-bool looks_like_json(std::span<const std::byte> head) {
-  const auto first = std::find_if_not(head.begin(), head.end(), is_space);
-  const std::string_view text = bytes::text_of(head);
-  return first != head.end() && *first == std::byte{'{'} &&
-         (text.find("\"resourceProfiles\"") != std::string_view::npos ||
-          text.find("\"resource_profiles\"") != std::string_view::npos ||
-          text.find("\"stringTable\"") != std::string_view::npos);
-}
-
-// A field with bytes at the beginning: its number and how many bytes it has; 0 when there is none.
-struct Opening {
-  std::uint32_t number = 0;
-  std::uint64_t bytes = 0;
-};
-Opening opening_of(bytes::ByteCursor& in) {
-  const auto tag = in.read<std::uint8_t>();
-  Opening opening{std::uint32_t{tag} >> 3U, 0};
-  for (unsigned shift = 0; shift < 35; shift += 7) {
-    const auto byte = in.read<std::uint8_t>();
-    opening.bytes |= std::uint64_t{byte & 0x7FU} << shift;
-    if ((byte & 0x80) == 0) {
-      return in.ok() && (tag & 7) == 2 && tag < 0x80 ? opening : Opening{};
-    }
+Probe probe_json(const capture::JsonOutline& json) {
+  if (json.has("resourceProfiles") || json.has("resource_profiles") ||
+      json.has("dictionary/stringTable") || json.has("dictionary/string_table")) {
+    return {ProbeAnswer::kCertain, "the keys of ProfilesData"};
   }
-  return {};
+  if (json.has("dictionary")) {
+    return {ProbeAnswer::kPossible, "a dictionary", 50};
+  }
+  return {ProbeAnswer::kNo, "has neither resourceProfiles nor a dictionary"};
 }
 
-// ProfilesData begins with ResourceProfiles and these with a resource or a scope, which begin with
-// an attribute, or with a name or profile; or with the dictionary, whose tables begin with an entry
-// of nothing.
-bool looks_like_message(std::span<const std::byte> head) {
-  bytes::ByteCursor in(head, 0);
-  const Opening outer = opening_of(in);
-  const Opening middle = opening_of(in);
-  if (outer.number == kDictionary) {
-    return middle.number == kMappingTable && middle.bytes == 0 && outer.bytes > 2;
-  }
-  const Opening inner = opening_of(in);
-  return outer.number == kResourceProfiles && (middle.number == 1 || middle.number == 2) &&
-         inner.number >= 1 && inner.number <= 3 && middle.bytes + 2 <= outer.bytes &&
-         inner.bytes + 2 <= middle.bytes;
+constexpr protobuf::FieldShape kAttributeFields[] = {
+    {kKeyText, FieldKind::kBytes}, {kKeyValue, FieldKind::kBytes}, {kKeyIndex}};
+constexpr MessageShape kAttributeShape{kAttributeFields};
+
+constexpr protobuf::FieldShape kResourceFields[] = {
+    {kResourceAttribute, FieldKind::kMessage, &kAttributeShape}, {2}, {3, FieldKind::kBytes}};
+constexpr MessageShape kResourceShape{kResourceFields};
+
+constexpr protobuf::FieldShape kScopeFields[] = {
+    {kScopeName, FieldKind::kBytes},
+    {kScopeVersion, FieldKind::kBytes},
+    {kScopeAttribute, FieldKind::kMessage, &kAttributeShape},
+    {4}};
+constexpr MessageShape kScopeShape{kScopeFields};
+
+constexpr protobuf::FieldShape kScopeProfilesFields[] = {
+    {kScope, FieldKind::kMessage, &kScopeShape},
+    {kProfile, FieldKind::kBytes},
+    {kScopeSchema, FieldKind::kBytes}};
+constexpr MessageShape kScopeProfilesShape{kScopeProfilesFields};
+
+constexpr protobuf::FieldShape kResourceProfilesFields[] = {
+    {kResource, FieldKind::kMessage, &kResourceShape},
+    {kScopeProfiles, FieldKind::kMessage, &kScopeProfilesShape},
+    {kResourceSchema, FieldKind::kBytes}};
+constexpr MessageShape kResourceProfilesShape{kResourceProfilesFields};
+
+constexpr protobuf::FieldShape kDictionaryFields[] = {
+    {kMappingTable, FieldKind::kBytes},  {kLocationTable, FieldKind::kBytes},
+    {kFunctionTable, FieldKind::kBytes}, {kLinkTable, FieldKind::kBytes},
+    {kStringTable, FieldKind::kBytes},   {kAttributeTable, FieldKind::kBytes},
+    {kStackTable, FieldKind::kBytes}};
+constexpr MessageShape kDictionaryShape{kDictionaryFields};
+
+constexpr protobuf::FieldShape kProfilesDataFields[] = {
+    {kResourceProfiles, FieldKind::kMessage, &kResourceProfilesShape},
+    {kDictionary, FieldKind::kMessage, &kDictionaryShape}};
+constexpr MessageShape kProfilesDataShape{kProfilesDataFields};
+
+bool looks_like_message(std::span<const std::byte> head, bool whole) {
+  const protobuf::ShapeFit fit = fit_of(head, kProfilesDataShape, whole);
+  return fit.fits && fit.unknown == 0 && (fit.has(kResourceProfiles) || fit.has(kDictionary));
+}
+
+// A length of less than 16 MiB, so that no other number is one.
+bool looks_like_frame(const capture::CaptureHead& head) {
+  return head.bytes.size() > kFrameBytes && head.bytes[0] == std::byte{0} &&
+         looks_like_message(head.bytes.subspan(kFrameBytes), false);
 }
 
 // The length in front of a message at `begin`, if the messages have any.
@@ -86,12 +106,12 @@ Result<std::uint64_t> framed_size(io::ByteSource& source, std::uint64_t begin) {
 Status for_each_message(io::ByteSource& source, std::uint64_t total,
                         const std::function<Status(std::uint64_t, std::uint64_t)>& visit,
                         std::optional<std::uint64_t>& cut) {
-  std::byte head[64];
+  std::vector<std::byte> head(capture::kProbeBytes);
   const auto count = source.read_at(0, head);
   if (!count) {
     return count.error();
   }
-  if (looks_like_message(std::span(head).first(*count))) {
+  if (looks_like_message(std::span(head).first(*count), false)) {
     return visit(0, total);
   }
   for (std::uint64_t begin = 0; begin < total;) {
@@ -137,13 +157,16 @@ Status read_messages(io::ByteSource& source, std::uint64_t total, OtlpReader& re
 
 }  // namespace
 
-bool looks_like_otlp(std::span<const std::byte> head) {
-  if (looks_like_json(head) || looks_like_message(head)) {
-    return true;
+Probe probe(const capture::CaptureHead& head) {
+  const capture::JsonOutline json(head.bytes);
+  if (json.is_json()) {
+    return probe_json(json);
   }
-  // A length of less than 16 MiB, so that no other number is one.
-  return head.size() > kFrameBytes && head[0] == std::byte{0} &&
-         looks_like_message(head.subspan(kFrameBytes));
+  return looks_like_message(head.bytes, head.whole) || looks_like_frame(head)
+             ? Probe{ProbeAnswer::kCertain, "the fields of ProfilesData"}
+             : Probe{ProbeAnswer::kNo,
+                     "is neither a message with the fields of ProfilesData nor "
+                     "JSON"};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -152,7 +175,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   if (!source.seekable() || !total) {
     return Error{ErrorCode::kUsage, kNoOffset, "otlp: the source must be seekable"};
   }
-  std::vector<std::byte> head(kDetectBytes);
+  std::vector<std::byte> head(capture::kProbeBytes);
   const auto count = source.read_at(0, head);
   if (!count) {
     return count.error();
@@ -161,7 +184,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   OtlpReader reader(sink, options);
   capture::ByteAccount account;
   account.total = *total;
-  if (looks_like_json(head)) {
+  if (capture::JsonOutline(head).is_json()) {
     const Result<std::string> message = message_of_json(source, options.max_json_bytes);
     if (!message) {
       return message.error();
@@ -188,8 +211,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "otlp",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_otlp,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

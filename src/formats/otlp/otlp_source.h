@@ -13,13 +13,10 @@
 
 namespace stackpack::otlp {
 
-/// Bytes of a capture that looks_like_otlp() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 4096;
-
-/// True when `head` can be the beginning of ProfilesData or ExportProfilesServiceRequest, which
-/// have the same fields: in protobuf, bare or with its length as 32 bits, most significant byte
-/// first, in front of each message; or as JSON.
-bool looks_like_otlp(std::span<const std::byte> head);
+/// Goes by the fields of ProfilesData and ExportProfilesServiceRequest, which have the same ones:
+/// in protobuf, bare or with its length as 32 bits, most significant byte first, in front of each
+/// message; or as JSON.
+capture::Probe probe(const capture::CaptureHead& head);
 
 /// Reads OpenTelemetry profiles from a seekable source, twice: the dictionary, then the samples.
 ///

@@ -75,6 +75,7 @@ inline constexpr std::uint64_t kExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kExcludeHv = std::uint64_t{1} << 6;
 inline constexpr std::uint64_t kFrequency = std::uint64_t{1} << 10;
 inline constexpr std::uint64_t kSampleIdAll = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kExcludeCallchainKernel = std::uint64_t{1} << 21;
 inline constexpr std::uint64_t kExcludeCallchainUser = std::uint64_t{1} << 22;
 inline constexpr std::uint64_t kUseClockid = std::uint64_t{1} << 25;
 }  // namespace attr_flag

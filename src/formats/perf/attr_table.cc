@@ -36,6 +36,7 @@ std::optional<std::uint32_t> AttrTable::add(const Attr& attr, std::uint32_t even
   } else {
     same_layout_ = same_layout_ && layout == rows_.front().layout;
   }
+  has_times_ = has_times_ || attr.samples(sample_bit::kTime);
   rows_.push_back({attr, layout, event, fields_not_kept(attr), attr.fixed_period()});
   return static_cast<std::uint32_t>(rows_.size() - 1);
 }

@@ -88,6 +88,8 @@ class AttrTable {
   [[nodiscard]] std::size_t room_for_ids() const { return kMaxIds - ids_added_; }
   [[nodiscard]] bool has_ids() const { return !ids_.empty(); }
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  /// Whether the records of no attribute have a time.
+  [[nodiscard]] bool without_times() const { return !has_times_; }
   /// Which of rows() it is.
   [[nodiscard]] std::size_t number_of(const Row& row) const {
     return static_cast<std::size_t>(&row - rows_.data());
@@ -102,6 +104,7 @@ class AttrTable {
   IdMap ids_;
   std::size_t ids_added_ = 0;
   bool same_layout_ = true;
+  bool has_times_ = false;
   bool may_guess_ = true;
   std::optional<std::uint32_t> id_from_start_;  // in words, by the first attribute
   std::optional<std::uint32_t> id_from_end_;

@@ -62,6 +62,20 @@ FrameMode mode_of_misc(std::uint16_t misc) {
   return kModes[misc & 7];
 }
 
+std::optional<std::uint64_t> first_address(bytes::ByteCursor entries, std::uint64_t count) {
+  constexpr std::uint64_t kMostMarkers = 8;
+  for (std::uint64_t i = 0; i < std::min(count, kMostMarkers); ++i) {
+    const auto entry = entries.read<std::uint64_t>();
+    if (!is_context_marker(entry)) {
+      return entry;
+    }
+    if (entry == kUserDeferred) {
+      break;  // a cookie follows
+    }
+  }
+  return std::nullopt;
+}
+
 void ChainDecoder::clear() {
   depth_ = 0;
   run_start_ = 0;
@@ -152,7 +166,19 @@ void ChainDecoder::append_user(std::span<const std::uint64_t> addresses) {
   close_run(FrameMode::kUser);
 }
 
-void ChainDecoder::replace_user_part(bytes::ByteCursor branches, std::uint64_t count) {
+void ChainDecoder::put_in_front(const Frame& leaf) {
+  addresses_.insert(addresses_.begin(), leaf.address);
+  ++depth_;
+  run_start_ = depth_;
+  if (!runs_.empty() && runs_.front().mode == leaf.mode) {
+    ++runs_.front().count;
+  } else {
+    runs_.insert(runs_.begin(), {leaf.mode, 1});
+  }
+}
+
+void ChainDecoder::replace_user_part(bytes::ByteCursor branches, std::uint64_t count,
+                                     std::optional<std::uint64_t> user_ip) {
   while (!runs_.empty() && runs_.back().mode == FrameMode::kUser) {
     depth_ -= runs_.back().count;
     runs_.pop_back();
@@ -163,7 +189,7 @@ void ChainDecoder::replace_user_part(bytes::ByteCursor branches, std::uint64_t c
     const auto to = branches.read<std::uint64_t>();
     branches.skip(8);  // flags
     if (i == 0) {
-      push(to);
+      push(user_ip.value_or(to));
     }
     push(from);
   }

@@ -29,6 +29,10 @@ constexpr bool is_context_marker(std::uint64_t entry) {
   return entry >= ~std::uint64_t{4095} + 1;
 }
 
+/// The first address of a chain; nothing when only markers are among its first entries. Few of them
+/// can precede it: more are garbage, and a search for records would read them at every byte.
+std::optional<std::uint64_t> first_address(bytes::ByteCursor entries, std::uint64_t count);
+
 /// Turns chains into stacks. Keeps its memory between chains.
 class ChainDecoder {
  public:
@@ -45,9 +49,13 @@ class ChainDecoder {
   /// Replaces the stack by a copy of `stack`, which may be appended to.
   void restore(const capture::StackView& stack);
 
-  /// Replaces the user part by the call stack that the processor recorded (LBR): the place where
-  /// the newest branch arrived, then where each branch came from, newest first.
-  void replace_user_part(bytes::ByteCursor branches, std::uint64_t count);
+  /// Replaces the user part by the call stack that the processor recorded (LBR): `user_ip`, or the
+  /// place where the newest branch arrived, then where each branch came from, newest first.
+  void replace_user_part(bytes::ByteCursor branches, std::uint64_t count,
+                         std::optional<std::uint64_t> user_ip);
+
+  /// Makes `leaf` the frame before all others.
+  void put_in_front(const Frame& leaf);
 
   /// The stack, until the next decode or append.
   [[nodiscard]] capture::StackView stack() const {

@@ -100,6 +100,8 @@ struct CaptureContext {
   TracepointValues* tracepoints = nullptr;  // null: nobody wants fields of tracepoints
   NamespaceValues* namespaces = nullptr;    // null: nobody wants values
   std::uint64_t first_sample_ns = kUnknownTime;
+  std::uint64_t records = 0;      // so far: the time of a record where none has one
+  bool places_are_times = false;  // of the records that were asked for their times
   bool without_samples = false;
 
   void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {
@@ -113,6 +115,13 @@ struct CaptureContext {
   void reject(const Record& record, capture::SkipReason reason) {
     damage(name_of(reason), 1, record.offset);
     move_record(record, reason);
+  }
+
+  /// The time of the record that is being read, whose own is `recorded_ns`: its place in the
+  /// capture where records have no times.
+  std::uint64_t time_of_record(std::uint64_t recorded_ns) {
+    places_are_times = attrs.without_times();
+    return places_are_times ? records : recorded_ns;
   }
 
   /// Addresses of a process may mean something else from now on.

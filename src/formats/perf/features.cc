@@ -180,7 +180,7 @@ bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureCo
 }
 
 void convert_clock(const Attr& attr, CaptureContext& context) {
-  if (!attr.has_flag(attr_flag::kUseClockid)) {
+  if (!attr.has_flag(attr_flag::kUseClockid) || !attr.samples(sample_bit::kTime)) {
     return;
   }
   capture::SystemRecorder& system = context.sink.system();

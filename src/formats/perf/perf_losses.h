@@ -44,6 +44,8 @@ inline constexpr std::string_view kDeferredReleasedEarly = "deferred_chains_rele
 inline constexpr std::string_view kThrottle = "throttle_events";
 inline constexpr std::string_view kUnthrottle = "unthrottle_events";
 inline constexpr std::string_view kUnknownContexts = "callchain_unknown_context_values";
+/// Samples whose callchain does not begin at their instruction pointer, which was put in front.
+inline constexpr std::string_view kChainsWithoutIp = "callchains_without_ip";
 inline constexpr std::string_view kDumpWithoutChain = "user_stack_dump_without_chain";
 inline constexpr std::string_view kUnreadSampleBytes = "samples_with_unread_bytes";
 inline constexpr std::string_view kCompressedSizeOverflow = "compressed_size_overflow";
@@ -118,6 +120,7 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kThrottle,
     loss::kUnthrottle,
     loss::kUnknownContexts,
+    loss::kChainsWithoutIp,
     loss::kDumpWithoutChain,
     loss::kUnreadSampleBytes,
     capture::kRecordsWithoutCounts,

@@ -33,8 +33,9 @@ Result<capture::SystemTables> scan_mappings(Input& input, const capture::ReadCon
   return sink.system().finish();
 }
 
-bool is_perf(std::span<const std::byte> head) {
-  return detect(head) != Container::kNotPerf;
+capture::Probe probe(const capture::CaptureHead& head) {
+  return capture::probe_of_magic(detect(head.bytes) != Container::kNotPerf,
+                                 "does not begin with PERFILE2, in either byte order");
 }
 
 bool is_pipe(std::span<const std::byte> head) {
@@ -92,13 +93,11 @@ constexpr auto kAllLossNames = [] {
 
 constinit const capture::SourceFormat source_format = {
     .name = "perf",
-    .detect_bytes = kDetectBytes,
-    .detect = is_perf,
+    .probe = probe,
     .streams = is_pipe,
     .read = read,
     .open_directory = open_directory,
     .has_sessions = false,
-    .has_magic = true,
     .ending = {},
     .has_dumps = true,
     .loss_names = kAllLossNames,

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "capture/time_resolution.h"
 #include "formats/perf/features.h"
 #include "formats/perf/perf_event_names.h"
 #include "formats/perf/perf_losses.h"
@@ -95,6 +96,9 @@ Status RecordConverter::finish() {
   const auto& bytes = context_.trace_bytes;
   if (bytes.there < bytes.announced) {
     context_.notice(loss::kTraceBytesMissing, bytes.announced - bytes.there, kNoOffset);
+  }
+  if (context_.places_are_times) {
+    context_.sink.system().metadata(capture::kUntimedKey, "1");
   }
   const Status finished = samples_.finish();
   if (context_.switches != nullptr) {

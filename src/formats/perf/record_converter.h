@@ -20,6 +20,7 @@ class RecordConverter {
       : context_(context), samples_(context), side_band_(context), probe_(context) {}
 
   Status convert(const Record& record) {
+    ++context_.records;
     if (!record.compressed) {
       context_.account.parsed += kRecordHeaderBytes + record.payload.size();
     }

@@ -22,18 +22,11 @@ bool plausible_header(const RecordHeader& header) {
           (header.misc & kMiscCpuModeMask) <= kLastCpuMode);
 }
 
-// Whether the stack begins at the instruction pointer, or is empty. Only a few markers can precede
-// the first frame: more of them are garbage, and would take long to read at every byte of it.
+// Whether the stack begins at the instruction pointer, or is empty.
 bool begins_at_ip(const SampleFields& fields) {
-  constexpr std::uint64_t kMaxMarkers = 8;
-  bytes::ByteCursor chain = fields.chain;
-  for (std::uint64_t i = 0; i < std::min(fields.chain_entries, kMaxMarkers); ++i) {
-    const auto entry = chain.read<std::uint64_t>();
-    if (!is_context_marker(entry)) {
-      return entry == fields.ip;
-    }
-  }
-  return fields.chain_entries < kMaxMarkers;
+  constexpr std::uint64_t kMostMarkers = 8;
+  const std::optional<std::uint64_t> first = first_address(fields.chain, fields.chain_entries);
+  return first ? *first == fields.ip : fields.chain_entries < kMostMarkers;
 }
 
 }  // namespace
@@ -44,7 +37,7 @@ bool RecordProbe::plausible_sample(bytes::ByteCursor payload) const {
   if (row == nullptr || read_sample(payload, row->layout, fields) != SampleFit::kExact) {
     return false;
   }
-  return !row->layout.has(sample_bit::kIp) || begins_at_ip(fields);
+  return !row->layout.has(sample_bit::kIp) || row->layout.ip_may_be_apart || begins_at_ip(fields);
 }
 
 bool RecordProbe::plausible_other(std::uint32_t type, bytes::ByteCursor payload) const {

@@ -57,6 +57,7 @@ class RecordScan {
       const bool is_sample = static_cast<RecordType>(header.type) == RecordType::kSample;
       Result<bool> taken = true;
       if (is_sample && context_.without_samples) {
+        ++context_.records;
         pass(header.size);
       } else if (is_sample && header.size >= kLongSample) {
         taken = take_long_sample(header);

@@ -1,6 +1,8 @@
 #include "formats/perf/sample_converter.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 #include <utility>
 
@@ -24,6 +26,23 @@ bool believable(const SampleLayout& layout, const SampleFields& fields,
                 const capture::StackView& stack) {
   return (layout.sample_type & ~sample_bit::kAllKnown) != 0 ||
          (layout.has(sample_bit::kIp) && !stack.empty() && stack.addresses.front() == fields.ip);
+}
+
+// An ip of 0 was not recorded.
+bool is_usable_ip(std::uint64_t ip) {
+  return ip != 0 && !is_context_marker(ip);
+}
+
+// Whether a chain that begins at `first` does not begin where the sample was taken.
+bool is_apart(const SampleLayout& layout, std::uint64_t ip, std::uint64_t first) {
+  return layout.has(sample_bit::kIp) && first != ip && is_usable_ip(ip);
+}
+
+// What the frames of a chain depend on besides its entries: those before the first marker are in
+// the mode of the sample.
+std::uint8_t reading_of(FrameMode mode, bool ip_in_front) {
+  constexpr unsigned kIpInFront = 128;
+  return static_cast<std::uint8_t>(static_cast<unsigned>(mode) | (ip_in_front ? kIpInFront : 0U));
 }
 
 Sample sample_of(const SampleFields& fields, std::uint32_t event) {
@@ -83,6 +102,7 @@ Status SampleConverter::convert_sample(const Record& record) {
       return added;
     }
   }
+  set_time(*row);
   note_time(record, *row);
   if (row->not_kept != 0 || kept_) [[unlikely]] {
     note_fields(record, layout);
@@ -93,15 +113,20 @@ Status SampleConverter::convert_sample(const Record& record) {
     return {};
   }
   const FrameMode mode = mode_of_misc(record.misc);
-  const auto reading = static_cast<std::uint8_t>(mode);  // frames before the first marker are in it
+  const std::optional<std::uint64_t> first = first_address(fields_.chain, fields_.chain_entries);
+  const bool apart = first && is_apart(layout, fields_.ip, *first);
+  const std::span<const std::byte> key = apart ? chain_with_ip() : fields_.chain.rest();
+  const std::uint8_t reading = reading_of(mode, apart);
   Sample sample = sample_of(fields_, row->event);
   const bool unwinds = context_.unwinder != nullptr && fields_.dump.usable();
   // A chain that is known says nothing of a user part that is still to be unwound.
   const bool may_know =
-      knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout) && !unwinds;
-  capture::StackMemo memo =
-      may_know ? recent_.find(fields_.chain.rest(), reading) : capture::StackMemo{};
+      first && knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout) && !unwinds;
+  capture::StackMemo memo = may_know ? recent_.find(key, reading) : capture::StackMemo{};
   if (memo.known) {
+    if (apart) {
+      count_front(record.offset);
+    }
     return emit_known(sample, memo);
   }
   chain_.decode(fields_.chain, fields_.chain_entries, mode);
@@ -118,22 +143,55 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (notices_unknown_context(record)) [[unlikely]] {
     memo = {};  // every such entry counts
   }
-  use_branch_stack(layout, fields_);
+  use_branch_stack(layout, fields_, mode);
   if (layout.has(sample_bit::kCallchain) && chain_.stack().empty()) {
     sample.flags |= kSampleEmptyChain;
   }
   if (chain_.cookie()) [[unlikely]] {
     return hold(sample, record, layout, fields_);
   }
+  const BesideChain beside = beside_chain(record, layout, mode);
   if (unwinds && !chain_.has_user_frames() && unwind(record, sample)) {
+    begin_at_ip(beside.ip, record.offset);
     return give(sample, chain_.stack(), {});
   }
   if (chain_.stack().empty()) {
     memo = {};
   } else if (memo.slot != capture::StackMemo::kNone) {
-    recent_.keep(fields_.chain.rest(), reading, memo, chain_.has_user_frames());
+    recent_.keep(key, reading, memo, chain_.has_user_frames());
   }
-  return emit(sample, memo, beside_chain(record, layout, mode));
+  return emit(sample, memo, beside);
+}
+
+// A record without a time has its place as one, or, where others have times, the latest of these.
+void SampleConverter::set_time(const AttrTable::Row& row) {
+  if (!row.layout.has(sample_bit::kTime)) [[unlikely]] {
+    fields_.time = context_.time_of_record(latest_);
+  }
+}
+
+// What a chain is known by whose leaf is the ip, not its first entry.
+std::span<const std::byte> SampleConverter::chain_with_ip() {
+  const std::span<const std::byte> chain = fields_.chain.rest();
+  const auto ip = std::bit_cast<std::array<std::byte, sizeof(fields_.ip)>>(fields_.ip);
+  key_.assign(ip.begin(), ip.end());
+  key_.insert(key_.end(), chain.begin(), chain.end());
+  return key_;
+}
+
+// The leaf is where the sample was taken: the chain may hold the user part alone, or begin where
+// the processor was when the interrupt of a precise event came.
+void SampleConverter::begin_at_ip(const std::optional<Frame>& ip, std::uint64_t offset) {
+  const capture::StackView stack = chain_.stack();
+  if (ip && is_usable_ip(ip->address) && stack.addresses.front() != ip->address) {
+    chain_.put_in_front(*ip);
+    count_front(offset);
+  }
+}
+
+void SampleConverter::count_front(std::uint64_t offset) {
+  first_without_ip_offset_ = chains_without_ip_ == 0 ? offset : first_without_ip_offset_;
+  ++chains_without_ip_;
 }
 
 // Times that stand for none become that of the latest sample: the sums came after all of them. And
@@ -155,7 +213,7 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
     context_.tracepoints->add(number, row, fields_, record.offset);
   }
   sched_.reset();
-  if (context_.switches != nullptr) {
+  if (context_.switches != nullptr && !context_.attrs.without_times()) {
     const auto number = static_cast<std::uint32_t>(context_.attrs.number_of(row));
     // Most samples have none, and then nothing of it is copied.
     const auto found = context_.switches->of_sample(number, row, fields_, record.offset);
@@ -372,15 +430,22 @@ Status SampleConverter::emit_known(Sample& sample, capture::StackMemo memo) {
   return give(sample, {}, memo);
 }
 
-void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleFields& fields) {
+void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleFields& fields,
+                                       FrameMode mode) {
   // A sample without a user part has no user stack.
   if (uses_branch_stack(layout) && fields.branch_count != 0 &&
       (chain_.has_user_marker() || layout.excludes_user_chain)) {
-    chain_.replace_user_part(fields.branches, fields.branch_count);
+    const bool in_user = mode == FrameMode::kUser && layout.has(sample_bit::kIp);
+    chain_.replace_user_part(
+        fields.branches, fields.branch_count,
+        in_user && is_usable_ip(fields.ip) ? std::optional(fields.ip) : std::nullopt);
   }
 }
 
 Status SampleConverter::emit(Sample& sample, capture::StackMemo memo, const BesideChain& beside) {
+  if (!chain_.stack().empty()) {
+    begin_at_ip(beside.ip, beside.offset);
+  }
   const capture::StackView stack = chain_.stack();
   if (beside.has_dump && !chain_.has_user_frames()) {
     sample.flags |= kSampleStackDump;
@@ -488,6 +553,9 @@ Status SampleConverter::finish() {
   }
   if (chain_.unknown_contexts() != 0) {
     context_.notice(loss::kUnknownContexts, chain_.unknown_contexts(), first_context_offset_);
+  }
+  if (chains_without_ip_ != 0) {
+    context_.notice(loss::kChainsWithoutIp, chains_without_ip_, first_without_ip_offset_);
   }
   if (dumps_without_chain_ != 0) {
     context_.notice(loss::kDumpWithoutChain, dumps_without_chain_, first_dump_offset_);

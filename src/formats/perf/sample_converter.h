@@ -61,11 +61,15 @@ class SampleConverter {
   void set_unread(const Record& record);
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
+  void set_time(const AttrTable::Row& row);
   void note_time(const Record& record, const AttrTable::Row& row);
+  std::span<const std::byte> chain_with_ip();
+  void begin_at_ip(const std::optional<Frame>& ip, std::uint64_t offset);
+  void count_front(std::uint64_t offset);
   Status give_sched(Sample& sample, capture::StackView stack, capture::StackMemo memo);
   Status give(Sample& sample, const capture::StackView& stack, capture::StackMemo memo);
   Status emit_known(Sample& sample, capture::StackMemo memo);
-  void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
+  void use_branch_stack(const SampleLayout& layout, const SampleFields& fields, FrameMode mode);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
               const SampleFields& fields);
   Status release(const WaitingSample& waiting, bool merged);
@@ -87,6 +91,9 @@ class SampleConverter {
   std::uint64_t latest_ = 0;                  // time of a sample
   bool counts_ = false;                       // the sample carries counters
   std::vector<CountedEvent> counted_;         // those of the sample that advanced
+  std::vector<std::byte> key_;                // of a chain that does not begin at the ip
+  std::uint64_t chains_without_ip_ = 0;
+  std::uint64_t first_without_ip_offset_ = 0;
   std::uint64_t dumps_without_chain_ = 0;
   std::uint64_t first_dump_offset_ = 0;
   std::uint64_t first_context_offset_ = 0;

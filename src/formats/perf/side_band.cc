@@ -78,14 +78,15 @@ Status SideBand::convert(const Record& record) {
     return {};
   }
   const KernelRecord read = read_kernel_record(record.type, record.payload, *row);
-  if (read.fit == RecordFit::kNone || !convert_body(record, read.body, read.trailer.time_ns)) {
+  if (read.fit == RecordFit::kNone ||
+      !convert_body(record, read.body, context_.time_of_record(read.trailer.time_ns))) {
     context_.reject(record, skip::kBadRecords);
     return {};
   }
   if (read.fit == RecordFit::kOverlong) {
     context_.damage(loss::kOverlongRecords, 1, record.offset);
   }
-  return context_.switches != nullptr
+  return context_.switches != nullptr && !context_.attrs.without_times()
              ? context_.switches->of_record(record, read.body, read.trailer)
              : Status();
 }
@@ -190,7 +191,7 @@ bool SideBand::convert_fork(bytes::ByteCursor body) {
   const auto parent_pid = body.read<std::uint32_t>();
   const auto tid = body.read<std::uint32_t>();
   const auto parent_tid = body.read<std::uint32_t>();
-  const std::uint64_t time_ns = known_time(body.read<std::uint64_t>());
+  const std::uint64_t time_ns = context_.time_of_record(known_time(body.read<std::uint64_t>()));
   if (!body.ok()) {
     return false;
   }
@@ -212,7 +213,9 @@ bool SideBand::convert_exit(bytes::ByteCursor body) {
   if (!body.ok()) {
     return false;
   }
-  if (time_ns != kUnknownTime) {
+  // Without times nothing ends here: samples of before may follow, from the buffers of other
+  // processors.
+  if (time_ns != kUnknownTime && !context_.attrs.without_times()) {
     context_.sink.system().thread_ended(pid, tid, time_ns);
     if (pid == tid) {
       context_.sink.system().process_ended(pid, time_ns);

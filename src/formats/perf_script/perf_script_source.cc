@@ -29,6 +29,7 @@ constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
 constexpr std::uint64_t kMostOffset = std::uint64_t{1}
                                       << 32;  // larger ones are addresses in memory
 constexpr std::size_t kAddressColumns = 16;   // in which perf right-aligns an address
+constexpr std::string_view kNamelessEvent = "samples";
 
 bool is_text(std::string_view line) {
   return line.find('\0') == std::string_view::npos;
@@ -38,6 +39,10 @@ std::string hex(std::uint64_t value) {
   char digits[16];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), value, 16);
   return "0x" + std::string(digits, end.ptr);
+}
+
+bool is_timed(const SampleHead& head) {
+  return head.time_ns != kUnknownTime;
 }
 
 // The callstack of one sample, leaf first, as it is read.
@@ -150,6 +155,7 @@ class ScriptReader {
       }
       options_.control.advance_to(reader_.offset());
     }
+    give_up_bare();
     if (const Status status = end_sample(); !status) {
       return status.error();
     }
@@ -169,6 +175,7 @@ class ScriptReader {
     }
     const std::string_view text = trimmed(line.text);
     if (text.empty()) {
+      give_up_bare();
       account_.padding += line.bytes;
       return end_sample();
     }
@@ -177,19 +184,65 @@ class ScriptReader {
       return {};
     }
     const bool indented = line.text.starts_with('\t') || line.text.starts_with(' ');
-    if (indented && in_sample_ && take_detail(text)) {
+    auto head = parse_head(line.text);
+    if (indented && !(head && is_timed(*head)) && is_detail(line.text)) {
       account_.parsed += line.bytes;
       return failure_;
     }
-    const auto head = parse_head(line.text);
-    if (!head || head->other_record) {
-      skip(head ? skip::kOtherRecord : skip::kUnknownLine,
-           head ? LossKind::kNotice : LossKind::kDamage, line);
-      return {};
+    give_up_bare();
+    if (!head && !timed_.value_or(false)) {
+      head = parse_flat_sample(line.text);
     }
-    const Status ended = end_sample();
-    account_.parsed += line.bytes;
-    return ended ? begin_sample(*head, line.offset) : ended;
+    if (head && !head->other_record && fits_others(*head)) {
+      const Status ended = end_sample();
+      account_.parsed += line.bytes;
+      return ended ? begin_sample(*head, line.offset) : ended;
+    }
+    if (head && head->other_record) {
+      skip(skip::kOtherRecord, LossKind::kNotice, line);
+    } else if (!head && !timed_.value_or(false) && !in_sample_) {
+      bare_ = line.text;
+      bare_line_ = line;
+    } else {
+      skip(skip::kUnknownLine, LossKind::kDamage, line);
+    }
+    return {};
+  }
+
+  // A line of a sample; its first one may say as little as a name, or be left out.
+  bool is_detail(std::string_view line) {
+    const std::string_view text = trimmed(line);
+    // Addresses that are no callstack are not indented by a tab.
+    const bool is_flat = is_headless_ && !line.starts_with('\t');
+    if (in_sample_ && !is_flat) {
+      return take_detail(text);
+    }
+    if (timed_.value_or(false) || !parse_frame(text)) {
+      return false;
+    }
+    failure_ = end_sample();
+    account_.parsed += bare_ ? bare_line_.bytes : 0;
+    is_headless_ = !bare_;
+    const std::string head = bare_.value_or("");
+    bare_.reset();
+    if (failure_) {
+      failure_ = begin_sample(parse_bare_head(head), reader_.offset());
+    }
+    return take_detail(text);
+  }
+
+  // All heads have a time, or none, and likewise an event: others are cut, or something else.
+  [[nodiscard]] bool fits_others(const SampleHead& head) const {
+    return is_timed(head) == timed_.value_or(is_timed(head)) &&
+           (!head.event.empty() || names_events_ != true);
+  }
+
+  // No callstack followed the line.
+  void give_up_bare() {
+    if (bare_) {
+      skip(skip::kUnknownLine, LossKind::kDamage, bare_line_);
+      bare_.reset();
+    }
   }
 
   // A line of the callstack, or its branches.
@@ -203,6 +256,9 @@ class ScriptReader {
     if (frame) {
       add_frame(*frame);
       sample_.origin = StackOrigin::kRecorded;
+    } else if (is_source_line(text)) {
+      sink_.losses().add(loss::kSourceLinesNotKept, LossKind::kNotice, 1);
+      return true;
     }
     return frame.has_value();
   }
@@ -215,8 +271,13 @@ class ScriptReader {
 
   Status begin_sample(const SampleHead& head, std::uint64_t offset) {
     any_ = true;
+    if (!timed_ && !is_timed(head)) {
+      sink_.system().metadata("samples.aggregated", "1");
+    }
+    timed_ = is_timed(head);
+    names_events_ = names_events_.value_or(!head.event.empty());
     sample_ = Sample{};
-    sample_.time_ns = head.time_ns;
+    sample_.time_ns = is_timed(head) ? head.time_ns : 0;
     sample_.tid = head.tid;
     sample_.pid = head.pid;
     if (head.pid == kUnknownId && head.tid != kUnknownId) {
@@ -231,12 +292,13 @@ class ScriptReader {
     name_thread(head.comm);
     in_sample_ = true;
     keeps_ = take_event(head);
-    take_rest(head.rest);
+    take_rest(head);
     return failure_;
   }
 
   bool take_event(const SampleHead& head) {
-    event_key_.assign(head.event);
+    const std::string_view event = head.event.empty() ? kNamelessEvent : head.event;
+    event_key_.assign(event);
     event_key_ += head.has_period ? '+' : '-';
     std::uint32_t number = event_keys_.find(event_key_);
     if (number == core::StringTable::kNone && event_keys_.size() >= kMostEvents) {
@@ -245,7 +307,7 @@ class ScriptReader {
     }
     if (number == core::StringTable::kNone) {
       number = event_keys_.intern(event_key_);
-      events_.push_back(sink_.add_event({std::string(head.event), head.has_period}));
+      events_.push_back(sink_.add_event({std::string(event), head.has_period}));
     }
     sample_.event = events_[number];
     return true;
@@ -253,14 +315,19 @@ class ScriptReader {
 
   // After the event: the address of a sample without a callstack, branches, or the text of a
   // tracepoint. An address has its column, as words of such a text have not.
-  void take_rest(std::string_view rest) {
-    if (const std::uint64_t branches = count_branches(rest); branches != 0) {
+  void take_rest(const SampleHead& head) {
+    if (const std::uint64_t branches = count_branches(head.rest); branches != 0) {
       sink_.losses().add(loss::kBranchesNotKept, LossKind::kNotice, branches);
     }
+    const std::string_view rest = head.rest;
     const std::size_t begin = std::min(rest.find_first_not_of(' '), rest.size());
     const std::size_t end = std::min(rest.find(' ', begin), rest.size());
     const std::string_view text = before_branches(rest);
-    const auto frame = end > kAddressColumns ? parse_frame(text) : std::nullopt;
+    auto frame = end > kAddressColumns || head.event.empty() ? parse_frame(text) : std::nullopt;
+    if (const auto traced = parse_traced_branch(rest)) {
+      sink_.losses().add(loss::kTracedBranches, LossKind::kNotice, 1);
+      frame = traced;
+    }
     if (frame) {
       add_frame(*frame);
       sample_.origin = StackOrigin::kIpOnly;
@@ -287,7 +354,7 @@ class ScriptReader {
   // A thread has a name until a sample says another one.
   void name_thread(std::string_view comm) {
     const std::pair key{sample_.pid, sample_.tid};
-    if (sample_.tid == kUnknownId || sample_.pid == kUnknownId) {
+    if (sample_.tid == kUnknownId || sample_.pid == kUnknownId || comm.empty()) {
       return;
     }
     const auto known = threads_.find(key);
@@ -299,7 +366,7 @@ class ScriptReader {
       return;
     }
     threads_.insert_or_assign(key, std::string(comm));
-    const std::uint64_t time = fresh ? kUnknownTime : sample_.time_ns;
+    const std::uint64_t time = fresh || !*timed_ ? kUnknownTime : sample_.time_ns;
     sink_.system().thread_named(sample_.pid, sample_.tid, time, comm);
     if (sample_.pid == sample_.tid) {
       sink_.system().process_named(sample_.pid, time, comm, !fresh);
@@ -324,28 +391,103 @@ class ScriptReader {
   bool in_sample_ = false;
   bool keeps_ = false;
   bool any_ = false;
+  std::optional<bool> timed_;         // whether samples have times, once there is one
+  std::optional<bool> names_events_;  // the first one does
+  bool is_headless_ = false;          // the sample has no first line
+  std::optional<std::string> bare_;   // a line that is a head if a callstack follows
+  capture::TextLine bare_line_;       // its place; its text is gone
   std::string event_key_;
   core::StringTable event_keys_;
   std::vector<std::uint32_t> events_;  // by key
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> threads_;
 };
 
-}  // namespace
+// What the lines of a text are, to tell whether they are those of perf script.
+class LineCounts {
+ public:
+  void add(std::string_view line, bool is_cut) {
+    line.remove_suffix(line.ends_with('\r') ? 1 : 0);
+    const std::string_view text = trimmed(line);
+    if (text.empty() || line.starts_with('#')) {
+      may_be_bare_ = false;
+      return;
+    }
+    const bool indented = line.starts_with('\t') || line.starts_with(' ');
+    auto head = parse_head(line);
+    if (indented && !(head && is_timed(*head)) && is_detail(text)) {
+      return;
+    }
+    if (is_cut) {
+      return;
+    }
+    head = head ? head : parse_flat_sample(line);
+    if (head && heads_ + frames_ + others_ == 0) {
+      first_is_head_ = true;
+      first_is_timed_ = is_timed(*head);
+    }
+    ++(head ? heads_ : others_);
+    may_be_bare_ = !head;
+  }
 
-bool looks_like_perf_script(std::span<const std::byte> head) {
-  std::string_view text = bytes::text_of(head);
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    const std::string_view line = text.substr(0, newline);
-    if (!is_text(line)) {
+  [[nodiscard]] capture::Probe answer() const {
+    using capture::ProbeAnswer;
+    if (first_is_timed_ || (first_is_head_ && frames_ != 0)) {
+      return {ProbeAnswer::kCertain, "the first line of a sample"};
+    }
+    const std::size_t known = heads_ + frames_;
+    // The first lines of samples may be as short as a name: each has a callstack then.
+    const bool is_possible = frames_ != 0 ? known >= 3 * others_ && frames_ > short_frames_
+                                          : heads_ != 0 && others_ == 0;
+    if (!is_possible) {
+      return {ProbeAnswer::kNo, "has neither first lines of samples nor callstacks of perf script"};
+    }
+    return {ProbeAnswer::kPossible, "lines of perf script",
+            static_cast<std::uint8_t>(100 * known / (known + others_))};
+  }
+
+ private:
+  bool is_detail(std::string_view text) {
+    const auto frame = parse_frame(text);
+    if (!frame && count_branches(text) == 0 && (frames_ == 0 || !is_source_line(text))) {
       return false;
     }
-    if (!trimmed(line).empty() && !line.starts_with('#') && line != "\r") {
-      return parse_head(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line).has_value();
+    ++frames_;
+    if (may_be_bare_) {  // it was the first line of a sample
+      ++heads_;
+      --others_;
+      may_be_bare_ = false;
     }
+    short_frames_ += frame && frame->address < kShortAddress ? std::size_t{1} : std::size_t{0};
+    return true;
+  }
+
+  static constexpr std::uint64_t kShortAddress = 0x100;  // any word may be a number as short
+
+  std::size_t heads_ = 0;
+  std::size_t frames_ = 0;
+  std::size_t short_frames_ = 0;
+  std::size_t others_ = 0;
+  bool may_be_bare_ = false;  // the line before, one of the others
+  bool first_is_head_ = false;
+  bool first_is_timed_ = false;
+};
+
+}  // namespace
+
+capture::Probe probe(const capture::CaptureHead& head) {
+  using capture::ProbeAnswer;
+  std::string_view text = bytes::text_of(head.bytes);
+  if (!is_text(text)) {
+    return {ProbeAnswer::kNo, "is not text"};
+  }
+  LineCounts counts;
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    const bool is_cut = newline == std::string_view::npos && !head.whole;
+    counts.add(text.substr(0, newline), is_cut);
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
   }
-  return false;
+  return counts.answer();
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -355,8 +497,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "perf-script",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_perf_script,
+    .probe = probe,
     .streams = capture::always_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

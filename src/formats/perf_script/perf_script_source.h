@@ -12,11 +12,8 @@
 
 namespace stackpack::perf_script {
 
-/// Bytes of a capture that looks_like_perf_script() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 4096;
-
-/// True when the first line of `head` that is no comment is the first line of a sample.
-bool looks_like_perf_script(std::span<const std::byte> head);
+/// Goes by the first line that is no comment: the first line of a sample.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

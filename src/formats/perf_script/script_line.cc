@@ -13,6 +13,8 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+constexpr std::size_t kLeastLongDigits = 12;    // of an address in memory
+constexpr std::size_t kMostPeriodColumns = 16;  // in front of an address of 16 columns
 
 // The next word of `rest`, which begins after it then.
 std::string_view take_word(std::string_view& rest) {
@@ -58,7 +60,18 @@ bool take_processor(std::string_view word, SampleHead& head) {
   return cpu.has_value();
 }
 
-// Seconds with 6 digits after the point, or with 9 (--ns).
+// What a sample was taken in, K, U, H, G or g; what a record does, M, E, S or Sp.
+bool is_misc(std::string_view word) {
+  return !word.empty() && word.size() <= 3 &&
+         word.find_first_not_of("KUHGgMESp") == std::string_view::npos;
+}
+
+bool is_guest(std::string_view word) {
+  return word.starts_with("VM:") || word.starts_with("VCPU:");
+}
+
+// Seconds with 6 digits after the point, or with 9 (--ns). Simpleperf's report_sample.py leaves
+// leading zeros of its microseconds out.
 bool take_time(std::string_view word, SampleHead& head) {
   const std::size_t point = word.find('.');
   if (point == std::string_view::npos || !word.ends_with(':')) {
@@ -67,41 +80,50 @@ bool take_time(std::string_view word, SampleHead& head) {
   const std::string_view fraction = word.substr(point + 1, word.size() - point - 2);
   const auto seconds = number_of<std::uint64_t>(word.substr(0, point));
   const auto parts = number_of<std::uint64_t>(fraction);
-  if (!seconds || !parts || (fraction.size() != 6 && fraction.size() != 9) ||
+  if (!seconds || !parts || (fraction.size() > 6 && fraction.size() != 9) ||
       fraction.find_first_not_of(kDigits) != std::string_view::npos ||
       *seconds >= ~std::uint64_t{0} / kNanoseconds) {
     return false;
   }
-  head.time_ns = *seconds * kNanoseconds + *parts * (fraction.size() == 6 ? 1000 : 1);
+  head.time_ns = *seconds * kNanoseconds + *parts * (fraction.size() <= 6 ? 1000 : 1);
   return true;
 }
 
-// `PID/TID [CPU] SECONDS:` at the beginning of `rest`, which begins after it then.
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(kHexDigits) == std::string_view::npos;
+}
+
+// `PID/TID VM:N VCPU:N [CPU] MISC` at the beginning of `rest`, which begins after it then. False:
+// there is no id.
 bool take_place(std::string_view& rest, SampleHead& head) {
   std::string_view after = rest;
-  if (!take_ids(take_word(after), head)) {
+  const bool has_ids = take_ids(take_word(after), head);
+  if (has_ids) {
+    rest = after;
+  }
+  for (std::string_view word = take_word(after);
+       is_guest(word) || take_processor(word, head) || is_misc(word); word = take_word(after)) {
+    rest = after;
+  }
+  return has_ids;
+}
+
+bool take_period(std::string_view& rest, SampleHead& head) {
+  std::string_view after = rest;
+  const std::string_view word = take_word(after);
+  const auto period = number_of<std::uint64_t>(word);
+  // An address has its column; periods are in front of it.
+  if (!period || rest.size() - after.size() > kMostPeriodColumns) {
     return false;
   }
-  std::string_view word = take_word(after);
-  if (take_processor(word, head)) {
-    word = take_word(after);
-  }
-  if (!take_time(word, head)) {
-    head.cpu = kUnknownId;
-    return false;
-  }
+  head.period = *period;
+  head.has_period = true;
   rest = after;
   return true;
 }
 
-// `PERIOD EVENT: REST`. An event may have colons and, as tracepoints do not, blanks.
+// `EVENT: REST`. An event may have colons and, as tracepoints do not, blanks.
 bool take_event(std::string_view rest, SampleHead& head) {
-  std::string_view after = rest;
-  if (const auto period = number_of<std::uint64_t>(take_word(after))) {
-    head.period = *period;
-    head.has_period = true;
-    rest = after;
-  }
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
   std::size_t end = rest.find(": ");
   if (end == std::string_view::npos && rest.ends_with(':')) {
@@ -115,8 +137,61 @@ bool take_event(std::string_view rest, SampleHead& head) {
   return true;
 }
 
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of(kHexDigits) == std::string_view::npos;
+// What follows the place, with a time.
+bool take_timed(std::string_view rest, SampleHead& head) {
+  if (!take_time(take_word(rest), head)) {
+    return false;
+  }
+  head.other_record = trimmed(rest).starts_with("PERF_RECORD_");
+  if (head.other_record) {
+    return true;
+  }
+  const bool has_period = take_period(rest, head);
+  if (take_event(rest, head)) {
+    return true;
+  }
+  head.rest = rest;
+  const std::string_view left = trimmed(rest);
+  return left.empty() ? has_period || !head.comm.empty() || head.tid != kUnknownId
+                      : parse_frame(left).has_value() || count_branches(left) != 0;
+}
+
+// The same without a time. The event is one word then.
+bool take_untimed(std::string_view rest, SampleHead& head) {
+  head.other_record = trimmed(rest).starts_with("PERF_RECORD_");
+  if (head.other_record) {
+    return true;
+  }
+  take_period(rest, head);
+  std::string_view after = rest;
+  const std::string_view word = take_word(after);
+  return word.ends_with(':') && word.find_first_not_of("0123456789abcdefx.:") != word.npos &&
+         take_event(rest, head) && head.event.size() + 1 == word.size();
+}
+
+bool is_named_frame(std::string_view text) {
+  constexpr std::size_t kLeastDigits = 4;
+  const auto frame = parse_frame(text);
+  return frame && frame->address >> (4 * (kLeastDigits - 1)) != 0 &&
+         trimmed(text).find_first_of(kBlanks) != std::string_view::npos;
+}
+
+// Names of threads have blanks and numbers: the first words that are ids, and what `take` wants
+// after them, end them.
+template <typename Take>
+std::optional<SampleHead> find_head(std::string_view line, bool needs_ids, Take take) {
+  for (std::string_view rest = line;; take_word(rest)) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    if (rest.empty()) {
+      return std::nullopt;
+    }
+    SampleHead head;
+    head.comm = trimmed(line.substr(0, line.size() - rest.size()));
+    std::string_view after = rest;
+    if ((take_place(after, head) || !needs_ids) && take(after, head)) {
+      return head;
+    }
+  }
 }
 
 // Where the parenthesis opens that is closed by the last character: files have parentheses, too,
@@ -160,27 +235,37 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-// Names of threads have blanks and numbers: the first words that are ids and a time end them.
 std::optional<SampleHead> parse_head(std::string_view line) {
-  SampleHead head;
-  std::string_view rest = line;
-  while (true) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-    if (rest.empty()) {
-      return std::nullopt;
-    }
-    const auto comm_end = static_cast<std::size_t>(rest.data() - line.data());
-    if (take_place(rest, head)) {
-      head.comm = trimmed(line.substr(0, comm_end));
-      break;
-    }
-    take_word(rest);
+  if (!trimmed(line).ends_with(':') && line.find(": ") == std::string_view::npos &&
+      line.find(":\t") == std::string_view::npos) {
+    return std::nullopt;  // most lines are those of callstacks
   }
-  if (trimmed(rest).starts_with("PERF_RECORD_")) {
-    head.other_record = true;
-    return head;
+  std::optional<SampleHead> head = find_head(line, false, take_timed);
+  return head ? head : find_head(line, true, take_untimed);
+}
+
+std::optional<SampleHead> parse_flat_sample(std::string_view line) {
+  auto head = find_head(line, true, [](std::string_view rest, SampleHead& found) {
+    take_period(rest, found);
+    found.rest = rest;
+    return is_named_frame(rest);
+  });
+  return head ? head : find_head(line, false, [](std::string_view rest, SampleHead& found) {
+    return take_untimed(rest, found) && is_named_frame(found.rest);
+  });
+}
+
+SampleHead parse_bare_head(std::string_view line) {
+  auto head = find_head(line, true, [](std::string_view rest, SampleHead& found) {
+    take_period(rest, found);
+    return trimmed(rest).empty();
+  });
+  if (!head) {
+    head = find_head(line, false, take_untimed);
   }
-  return take_event(rest, head) ? std::optional(head) : std::nullopt;
+  SampleHead name_only;
+  name_only.comm = trimmed(line);
+  return head.value_or(name_only);
 }
 
 std::optional<ScriptFrame> parse_frame(std::string_view text) {
@@ -193,6 +278,10 @@ std::optional<ScriptFrame> parse_frame(std::string_view text) {
   ScriptFrame frame;
   frame.address = *number;
   rest = trimmed(rest);
+  if (const std::size_t end = rest.find_first_not_of(kHexDigits);
+      end != std::string_view::npos && end >= kLeastLongDigits && rest[end] == ' ') {
+    return std::nullopt;  // the number of a thread, and an address
+  }
   if (rest.ends_with(')')) {
     const std::size_t open = opening_of(rest);
     if (open != std::string_view::npos && (open == 0 || rest[open - 1] == ' ')) {
@@ -204,11 +293,31 @@ std::optional<ScriptFrame> parse_frame(std::string_view text) {
     frame.inlined = true;
     frame.file = {};
   }
+  frame.file = without_offset(frame.file);  // -F +dsoff
   frame.file = frame.file == kUnknown ? std::string_view() : frame.file;
   rest = without_offset(rest);
   frame.name = rest == kUnknown ? std::string_view() : rest;
   frame.inlined = frame.inlined && !frame.name.empty();
   return frame;
+}
+
+std::optional<ScriptFrame> parse_traced_branch(std::string_view text) {
+  const std::size_t arrow = text.find(" => ");
+  std::string_view rest = trimmed(text.substr(0, std::min(arrow, text.size())));
+  while (arrow != std::string_view::npos && !rest.empty()) {
+    if (auto frame = parse_frame(rest)) {
+      return frame;
+    }
+    take_word(rest);
+    rest = trimmed(rest);
+  }
+  return std::nullopt;
+}
+
+bool is_source_line(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string_view::npos && colon != 0 && colon + 1 < text.size() &&
+         text.find_first_not_of(kDigits, colon + 1) == std::string_view::npos;
 }
 
 std::uint64_t count_branches(std::string_view text) {

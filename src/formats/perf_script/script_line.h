@@ -9,25 +9,34 @@
 
 namespace stackpack::perf_script {
 
-/// The first line of a sample: `COMM PID/TID [CPU] SECONDS: PERIOD EVENT: REST`. PID/ is there with
-/// `-F +pid`, [CPU] and PERIOD where they were recorded.
+/// The first line of a sample: `COMM PID/TID [CPU] MISC SECONDS: PERIOD EVENT: REST`. What of it is
+/// there depends on what was recorded and on -F.
 struct SampleHead {
   std::string_view comm;
   std::uint32_t pid = kUnknownId;
   std::uint32_t tid = kUnknownId;
   std::uint32_t cpu = kUnknownId;
-  std::uint64_t time_ns = 0;
+  std::uint64_t time_ns = kUnknownTime;
   std::uint64_t period = 1;
   bool has_period = false;
-  std::string_view event;
-  std::string_view rest;  ///< an address, branches, or what a tracepoint says
+  std::string_view event;  ///< empty: not told
+  std::string_view rest;   ///< an address, branches, or what a tracepoint says
 
   /// No sample but a record such as a mapping; nothing after the time is set.
   bool other_record = false;
 };
 
-/// Nothing when the line is none.
+/// A line with a time; or without one, with a process or thread and an event. Nothing when it is
+/// neither.
 std::optional<SampleHead> parse_head(std::string_view line);
+
+/// The whole sample where there are no callstacks and no times: `COMM TID ADDRESS NAME` and
+/// `COMM EVENT: ADDRESS NAME`.
+std::optional<SampleHead> parse_flat_sample(std::string_view line);
+
+/// A line without a time that says so little, such as a name alone, that it is the first line of a
+/// sample only where a callstack follows.
+SampleHead parse_bare_head(std::string_view line);
 
 /// A line of a callstack: `ADDRESS NAME+OFFSET (FILE)` or `ADDRESS NAME (inlined)`.
 struct ScriptFrame {
@@ -45,6 +54,13 @@ std::uint64_t count_branches(std::string_view text);
 
 /// What comes before the first entry of a branch stack, without blanks at its end.
 std::string_view before_branches(std::string_view text);
+
+/// A branch of a hardware trace, `FLAGS FROM => TO`: what comes before the arrow. Nothing when the
+/// text is none.
+std::optional<ScriptFrame> parse_traced_branch(std::string_view text);
+
+/// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`.
+bool is_source_line(std::string_view text);
 
 /// Without blanks at both ends.
 std::string_view trimmed(std::string_view text);

@@ -22,18 +22,6 @@ struct Label {
   std::int64_t number = 0;
 };
 
-// Every number of a field which may be packed.
-template <typename Take>
-void each_number(protozero::pbf_reader& message, Take take) {
-  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
-    for (const std::uint64_t value : message.get_packed_uint64()) {
-      take(value);
-    }
-  } else {
-    take(message.get_uint64());
-  }
-}
-
 Label label_of(protozero::pbf_reader message) {
   Label label;
   while (message.next()) {
@@ -129,13 +117,20 @@ class ProfileReader {
   // Events, and facts about the whole profile.
   void describe() {
     std::set<std::string> names;
+    std::string shown_first;
     for (const ProfileTables::ValueType& type : tables_.sample_types()) {
       std::string name = type.type.empty() ? "[unnamed]" : type.type;
       if (!names.insert(name).second) {
         name += "/" + type.unit;
       }
+      if (events_.size() == tables_.default_type()) {
+        shown_first = name;
+      }
       events_.push_back(sink_.add_event({name, true}));
       sink_.system().metadata("pprof.unit." + name, type.unit);
+    }
+    if (events_.size() > 1) {
+      sink_.system().metadata("pprof.default_event", shown_first);
     }
     sink_.system().metadata("samples.aggregated", "1");
     if (tables_.time_ns() > 0) {
@@ -158,11 +153,11 @@ class ProfileReader {
         switch (message.tag_and_type()) {
           case number(kSampleLocation):
           case bytes(kSampleLocation):
-            each_number(message, [&](std::uint64_t id) { add_location(id, offset); });
+            protobuf::each_number(message, [&](std::uint64_t id) { add_location(id, offset); });
             break;
           case number(kSampleValue):
           case bytes(kSampleValue):
-            each_number(message, [&](std::uint64_t value) { values_.push_back(value); });
+            protobuf::each_number(message, [&](std::uint64_t value) { values_.push_back(value); });
             break;
           case bytes(kSampleLabel):
             take_label(label_of(message.get_message()), sample);
@@ -267,32 +262,6 @@ class ProfileReader {
 
 }  // namespace
 
-bool looks_like_pprof(std::span<const std::byte> head) {
-  const auto source = io::source_of_memory(head);
-  MessageStream stream(*source, kDetectBytes * 64);
-  Field field;
-  const Result<bool> more = stream.next(field);
-  if (!more || !*more || field.number != kSampleType || !field.has_bytes) {
-    return false;
-  }
-  constexpr std::size_t kLargestType = 24;  // two numbers
-  if (field.bytes.size() > kLargestType) {
-    return false;
-  }
-  try {
-    for (auto message = message_of(field.bytes); message.next();) {
-      if (message.tag_and_type() != number(kTypeText) &&
-          message.tag_and_type() != number(kTypeUnit)) {
-        return false;
-      }
-      message.get_uint64();
-    }
-  } catch (const protozero::exception&) {
-    return false;
-  }
-  return true;
-}
-
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options) {
   if (!source.seekable()) {
@@ -303,8 +272,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "pprof",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_pprof,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

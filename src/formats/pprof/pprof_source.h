@@ -13,12 +13,8 @@
 
 namespace stackpack::pprof {
 
-/// Bytes of a capture that looks_like_pprof() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 512;
-
-/// True when `head` can be the beginning of a profile.proto, plain or in gzip: its first field is
-/// the type of a sample, as every writer has it.
-bool looks_like_pprof(std::span<const std::byte> head);
+/// Goes by the fields of a profile.proto, plain or in gzip, in any order.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "bytes/byte_cursor.h"
 #include "bytes/byte_text.h"
 #include "formats/pprof/pprof_losses.h"
 #include <protozero/exception.hpp>
@@ -13,6 +14,7 @@ namespace {
 
 // What an entry costs apart from its bytes, roughly: nodes of the maps, frames, modules.
 constexpr std::uint64_t kEntryBytes = 128;
+constexpr std::size_t kMostComments = 1024;
 
 std::string_view file_name(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");
@@ -42,9 +44,7 @@ const std::string& ProfileTables::text(std::uint64_t number) {
 
 Status ProfileTables::take(const Field& field, std::uint64_t offset) {
   if (!field.has_bytes) {
-    time_ns_ = field.number == kTimeNanos ? static_cast<std::int64_t>(field.value) : time_ns_;
-    duration_ns_ =
-        field.number == kDurationNanos ? static_cast<std::int64_t>(field.value) : duration_ns_;
+    take_number(field);
     return {};
   }
   if (field.number == kSample) {
@@ -57,7 +57,13 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
   try {
     switch (field.number) {
       case kSampleType:
-        read_value_type(field.bytes);
+        type_numbers_.push_back(read_value_type(field.bytes));
+        break;
+      case kPeriodType:
+        period_type_ = read_value_type(field.bytes);
+        break;
+      case kComment:
+        read_comments(field.bytes);
         break;
       case kMapping:
         read_mapping(field.bytes);
@@ -80,8 +86,48 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
   return {};
 }
 
-void ProfileTables::read_value_type(std::span<const std::byte> content) {
-  std::pair<std::uint64_t, std::uint64_t> numbers;
+void ProfileTables::take_number(const Field& field) {
+  switch (field.number) {
+    case kTimeNanos:
+      time_ns_ = static_cast<std::int64_t>(field.value);
+      break;
+    case kDurationNanos:
+      duration_ns_ = static_cast<std::int64_t>(field.value);
+      break;
+    case kPeriod:
+      period_ = static_cast<std::int64_t>(field.value);
+      break;
+    case kComment:
+      add_comment(field.value);
+      break;
+    case kDefaultSampleType:
+      default_type_text_ = field.value;
+      break;
+    case kDocUrl:
+      doc_url_ = field.value;
+      break;
+    default:
+      break;
+  }
+}
+
+void ProfileTables::add_comment(std::uint64_t number) {
+  if (comments_.size() < kMostComments) {
+    comments_.push_back(number);
+  } else {
+    losses_.add(loss::kCommentsNotKept, LossKind::kNotice, 1);
+  }
+}
+
+void ProfileTables::read_comments(std::span<const std::byte> packed) {
+  bytes::ByteCursor in(packed, 0);
+  while (in.ok() && in.remaining() != 0) {
+    add_comment(in.read_varint());
+  }
+}
+
+ProfileTables::TextNumbers ProfileTables::read_value_type(std::span<const std::byte> content) {
+  TextNumbers numbers;
   for (auto message = message_of(content); message.next();) {
     switch (message.tag_and_type()) {
       case number(kTypeText):
@@ -94,7 +140,7 @@ void ProfileTables::read_value_type(std::span<const std::byte> content) {
         message.skip();
     }
   }
-  type_numbers_.push_back(numbers);
+  return numbers;
 }
 
 void ProfileTables::read_mapping(std::span<const std::byte> content) {
@@ -164,25 +210,45 @@ void ProfileTables::read_function(std::span<const std::byte> content) {
   functions_.try_emplace(id, function);
 }
 
-// A mapping becomes a module which every process sees, unless it overlaps one that already did:
-// profiles of several processes map many files at one address.
+// Profiles of several processes map many files at one address, and a module is one which every
+// process sees: a mapping that overlaps an earlier one gets addresses that nobody else has. Nothing
+// when there are none left.
+std::optional<std::uint64_t> ProfileTables::base_of(const Mapping& mapping) {
+  const auto next = placed_.lower_bound(mapping.start);
+  const bool overlaps_next = next != placed_.end() && next->first < mapping.limit;
+  const bool overlaps_previous = next != placed_.begin() && std::prev(next)->second > mapping.start;
+  const bool reserved =
+      mapping.limit > capture::SyntheticFrames::kFirstAddress && mapping.start < kEndOfMoved;
+  if (!overlaps_next && !overlaps_previous && !reserved) {
+    return mapping.start;
+  }
+  losses_.add(loss::kOverlappingMappings, LossKind::kNotice, 1);
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t size = mapping.limit - mapping.start;
+  if (size > kEndOfMoved - kPage - next_base_) {
+    return std::nullopt;
+  }
+  const std::uint64_t base = next_base_ + mapping.start % kPage;
+  next_base_ = (base + size + kPage - 1) / kPage * kPage;
+  return base;
+}
+
+// A mapping of a file becomes a module.
 void ProfileTables::place(Mapping& mapping) {
   const std::string& path = text(mapping.file_name);
   if (mapping.limit <= mapping.start || path.empty()) {
     return;
   }
-  const auto next = placed_.lower_bound(mapping.start);
-  const bool overlaps_next = next != placed_.end() && next->first < mapping.limit;
-  const bool overlaps_previous = next != placed_.begin() && std::prev(next)->second > mapping.start;
-  if (overlaps_next || overlaps_previous) {
-    losses_.add(loss::kOverlappingMappings, LossKind::kNotice, 1);
+  const std::optional<std::uint64_t> base = base_of(mapping);
+  if (!base) {
     return;
   }
-  placed_.emplace(mapping.start, mapping.limit);
+  mapping.base = *base;
   mapping.placed = true;
+  placed_.emplace(mapping.base, mapping.base + (mapping.limit - mapping.start));
   Module module;
   module.pid = kKernelPid;
-  module.base = mapping.start;
+  module.base = mapping.base;
   module.size = mapping.limit - mapping.start;
   module.file_offset = mapping.offset;
   module.path = path;
@@ -192,6 +258,10 @@ void ProfileTables::place(Mapping& mapping) {
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {
     losses_.add(loss::kBuildIdNotHex, LossKind::kNotice, 1);
   }
+  mapping.image =
+      images_
+          .try_emplace({path, mapping.build_id_bytes}, static_cast<std::uint32_t>(images_.size()))
+          .first->second;
   system_.module_mapped(module);
 }
 
@@ -210,8 +280,12 @@ std::string ProfileTables::name_in(const Mapping& mapping, std::uint64_t address
          protobuf::hex(address - mapping.start + mapping.offset);
 }
 
-Status ProfileTables::add_synthetic(const capture::FunctionFact& function) {
-  const auto address = names_.address_of(function);
+Status ProfileTables::add_synthetic(const capture::FunctionFact& function, std::uint64_t mapping) {
+  const auto found = mappings_.find(mapping);
+  const auto address = found == mappings_.end()
+                           ? names_.address_of(function)
+                           : names_.address_of(function, {text(found->second.file_name),
+                                                          found->second.build_id_bytes});
   if (!address) {
     return Error{ErrorCode::kLimit, kNoOffset, "pprof: too many names"};
   }
@@ -227,6 +301,16 @@ const protobuf::FunctionEntry& ProfileTables::function_of(const protobuf::LineEn
     return none;
   }
   return known->second;
+}
+
+// Neither a name nor a file: pprof shows the address.
+bool ProfileTables::names_nothing(const protobuf::LineEntry& line) {
+  if (line.function == 0) {
+    return true;
+  }
+  const auto known = functions_.find(line.function);
+  return known != functions_.end() && text(known->second.name).empty() &&
+         text(known->second.system_name).empty() && text(known->second.file).empty();
 }
 
 void ProfileTables::describe(const Location& location, capture::FunctionFact& fact) {
@@ -248,43 +332,53 @@ std::optional<Frame> ProfileTables::placed_frame(const Location& location) {
     return std::nullopt;
   }
   return Frame{is_kernel(text(found->second.file_name)) ? FrameMode::kKernel : FrameMode::kUnknown,
-               location.address};
+               location.address - found->second.start + found->second.base};
 }
 
 // That of a location without a mapping: code that was made at run time.
 std::optional<Frame> ProfileTables::unmapped_frame(const Location& location) const {
   const auto next = placed_.upper_bound(location.address);
   const bool in_mapping = next != placed_.begin() && std::prev(next)->second > location.address;
-  if (location.mapping != 0 || location.address == 0 || in_mapping ||
+  constexpr std::uint64_t kLast = ~std::uint64_t{0};  // no range of bytes ends behind it
+  if (location.mapping != 0 || location.address == 0 || location.address == kLast || in_mapping ||
       capture::SyntheticFrames::in_range(location.address)) {
     return std::nullopt;
   }
   return Frame{FrameMode::kUnknown, location.address};
 }
 
+ProfileTables::NamedPlace ProfileTables::place_of(const Location& location, bool placed) const {
+  if (!placed) {
+    return {kNoImage, location.address};
+  }
+  const Mapping& mapping = mappings_.find(location.mapping)->second;
+  return {mapping.image, location.address - mapping.start + mapping.offset};
+}
+
 // A location with functions. Its address is kept unless another image, or another location, says
-// something else of it.
+// something else of it. A file that is mapped more than once has one function for each of its
+// bytes: what a second mapping of code made at run time calls otherwise is kept by name.
 Status ProfileTables::add_named(const Location& location) {
   capture::FunctionFact fact;
   describe(location, fact);
   const auto placed = placed_frame(location);
   const auto frame = placed ? placed : unmapped_frame(location);
+  const NamedPlace place = place_of(location, placed.has_value());
   const Location* const first =
-      frame ? named_.try_emplace(location.address, &location).first->second : nullptr;
-  if (frame && first->mapping == location.mapping && first->lines == location.lines) {
+      frame ? named_.try_emplace(place, &location).first->second : nullptr;
+  if (frame && first->lines == location.lines) {
     frames_.push_back(*frame);
     if (first != &location) {
       return {};
     }
     fact.owner = FunctionOwner::kKernel;
-    fact.start = location.address;
+    fact.start = place.address;
     fact.size = 1;
     if (placed) {
       const Mapping& mapping = mappings_.find(location.mapping)->second;
       fact.owner = FunctionOwner::kImage;
       fact.image_path = text(mapping.file_name);
       fact.build_id = mapping.build_id_bytes;
-      fact.start = location.address - mapping.start + mapping.offset;
     }
     system_.functions().add(fact);
     return {};
@@ -292,18 +386,20 @@ Status ProfileTables::add_named(const Location& location) {
   if (location.mapping != 0 && location.address != 0) {
     losses_.add(loss::kAddressesByName, LossKind::kNotice, 1);
   }
-  return add_synthetic(fact);
+  return add_synthetic(fact, location.mapping);
 }
 
 Status ProfileTables::add_name(std::string_view name) {
   capture::FunctionFact function;
   function.source = FunctionSource::kPprof;
   function.name = name;
-  return add_synthetic(function);
+  return add_synthetic(function, 0);
 }
 
 Status ProfileTables::make_frame(Location& location) {
   location.frame = frames_.size();
+  std::erase_if(location.lines,
+                [this](const protobuf::LineEntry& line) { return names_nothing(line); });
   if (!location.lines.empty()) {
     return add_named(location);
   }
@@ -324,10 +420,34 @@ Status ProfileTables::make_frame(Location& location) {
   return {};
 }
 
+// Which type is shown first, and what the profile says of itself.
+void ProfileTables::state_facts() {
+  default_type_ = sample_types_.empty() ? 0 : sample_types_.size() - 1;
+  for (std::size_t i = sample_types_.size(); i-- > 0 && default_type_text_ != 0;) {
+    default_type_ = sample_types_[i].type == text(default_type_text_) ? i : default_type_;
+  }
+  const auto state = [this](std::string_view key, const std::string& value) {
+    if (!value.empty()) {
+      system_.metadata(key, value);
+    }
+  };
+  state("pprof.period", period_ > 0 ? std::to_string(period_) : std::string());
+  state("pprof.period_type", text(period_type_.first));
+  state("pprof.period_unit", text(period_type_.second));
+  state("pprof.doc_url", text(doc_url_));
+  std::size_t number = 0;
+  for (const std::uint64_t comment : comments_) {
+    if (!text(comment).empty()) {
+      state("pprof.comment." + std::to_string(number++), text(comment));
+    }
+  }
+}
+
 Status ProfileTables::finish() {
   for (const auto& [type, unit] : type_numbers_) {
     sample_types_.push_back({text(type), text(unit)});
   }
+  state_facts();
   place_mappings();
   // By id, not in the order of the hash: addresses of names follow the order of first use.
   std::map<std::uint64_t, Location*> in_order;

@@ -13,6 +13,7 @@
 #include "capture/loss_counters.h"
 #include "capture/synthetic_frames.h"
 #include "capture/system_recorder.h"
+#include "core/index_table.h"
 #include "formats/pprof/message_stream.h"
 #include "formats/protobuf/code_entries.h"
 #include "stackpack/model.h"
@@ -32,7 +33,11 @@ enum ProfileField : std::uint32_t {
   kString = 6,
   kTimeNanos = 9,
   kDurationNanos = 10,
-  kLastField = 15,
+  kPeriodType = 11,
+  kPeriod = 12,
+  kComment = 13,
+  kDefaultSampleType = 14,
+  kDocUrl = 15,
 };
 enum ValueTypeField : std::uint32_t { kTypeText = 1, kTypeUnit = 2 };
 enum SampleField : std::uint32_t { kSampleLocation = 1, kSampleValue = 2, kSampleLabel = 3 };
@@ -80,6 +85,8 @@ class ProfileTables {
   };
   /// Columns of the samples' values, with their texts. After finish().
   [[nodiscard]] const std::vector<ValueType>& sample_types() const { return sample_types_; }
+  /// Which of them the profile says to show, or else the last one, as pprof does. After finish().
+  [[nodiscard]] std::size_t default_type() const { return default_type_; }
   [[nodiscard]] std::int64_t time_ns() const { return time_ns_; }
   [[nodiscard]] std::int64_t duration_ns() const { return duration_ns_; }
 
@@ -91,7 +98,9 @@ class ProfileTables {
     std::uint64_t file_name = 0;
     std::uint64_t build_id = 0;
     std::vector<std::uint8_t> build_id_bytes;
-    bool placed = false;  ///< a module has been registered for it
+    std::uint32_t image = 0;  ///< the same number for mappings of one file
+    bool placed = false;      ///< a module has been registered for it
+    std::uint64_t base = 0;   ///< of that: `start`, unless another mapping has those addresses
   };
   struct Location {
     std::uint64_t mapping = 0;
@@ -100,20 +109,46 @@ class ProfileTables {
     std::size_t frame = 0;                   ///< number of its frame
   };
 
-  void read_value_type(std::span<const std::byte> content);
+  /// What a function names: bytes of an image, or of memory without one.
+  struct NamedPlace {
+    std::uint32_t image = kNoImage;
+    std::uint64_t address = 0;  ///< in an image: in its file
+
+    friend bool operator==(const NamedPlace&, const NamedPlace&) = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const NamedPlace& place) const {
+      return core::mix_bits(place.address + core::spread_bits(place.image));
+    }
+  };
+  static constexpr std::uint32_t kNoImage = ~std::uint32_t{0};
+  // Where no processor has code, beyond capture::SyntheticFrames.
+  static constexpr std::uint64_t kFirstMoved = 0x5F80'0000'0000'0000;
+  static constexpr std::uint64_t kEndOfMoved = 0x6000'0000'0000'0000;
+
+  using TextNumbers = std::pair<std::uint64_t, std::uint64_t>;
+
+  void take_number(const Field& field);
+  void add_comment(std::uint64_t number);
+  void read_comments(std::span<const std::byte> packed);
+  static TextNumbers read_value_type(std::span<const std::byte> content);
+  void state_facts();
   void read_mapping(std::span<const std::byte> content);
   void read_location(std::span<const std::byte> content);
   void read_function(std::span<const std::byte> content);
   void place_mappings();
   void place(Mapping& mapping);
+  [[nodiscard]] std::optional<std::uint64_t> base_of(const Mapping& mapping);
   Status make_frame(Location& location);
   Status add_named(const Location& location);
-  Status add_synthetic(const capture::FunctionFact& function);
+  Status add_synthetic(const capture::FunctionFact& function, std::uint64_t mapping);
   [[nodiscard]] std::optional<Frame> placed_frame(const Location& location);
   Status add_name(std::string_view name);
   [[nodiscard]] std::optional<Frame> unmapped_frame(const Location& location) const;
   void describe(const Location& location, capture::FunctionFact& fact);
+  [[nodiscard]] NamedPlace place_of(const Location& location, bool placed) const;
   const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
+  [[nodiscard]] bool names_nothing(const protobuf::LineEntry& line);
   std::string name_in(const Mapping& mapping, std::uint64_t address);
 
   capture::SystemRecorder& system_;
@@ -122,15 +157,23 @@ class ProfileTables {
   std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
   std::vector<std::string> strings_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> type_numbers_;
+  std::vector<TextNumbers> type_numbers_;
   std::vector<ValueType> sample_types_;
   std::map<std::uint64_t, Mapping> mappings_;
-  std::map<std::uint64_t, std::uint64_t> placed_;                         // start to limit
+  std::map<std::uint64_t, std::uint64_t> placed_;  // start to limit
+  std::uint64_t next_base_ = kFirstMoved;
   std::unordered_map<std::uint64_t, protobuf::FunctionEntry> functions_;  // by id
   std::unordered_map<std::uint64_t, Location> locations_;
   std::vector<Frame> frames_;
-  std::unordered_map<std::uint64_t, const Location*> named_;  // by address: the first one
-  std::vector<capture::InlinedFact> inlined_;                 // of the present location
+  std::map<std::pair<std::string, std::vector<std::uint8_t>>, std::uint32_t> images_;
+  std::unordered_map<NamedPlace, const Location*, PlaceHash> named_;  // the first one of each
+  std::vector<capture::InlinedFact> inlined_;                         // of the present location
+  TextNumbers period_type_;
+  std::int64_t period_ = 0;
+  std::vector<std::uint64_t> comments_;
+  std::uint64_t default_type_text_ = 0;
+  std::uint64_t doc_url_ = 0;
+  std::size_t default_type_ = 0;
   std::int64_t time_ns_ = 0;
   std::int64_t duration_ns_ = 0;
 };

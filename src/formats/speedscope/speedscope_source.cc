@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bytes/byte_text.h"
+#include "capture/json_outline.h"
 #include "capture/json_stream.h"
 #include "capture/synthetic_frames.h"
 #include "core/rapid_json.h"
@@ -434,11 +435,23 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
 
 }  // namespace
 
-bool looks_like_speedscope(std::span<const std::byte> head) {
-  const std::string_view text = bytes::text_of(head);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' &&
-         text.find("speedscope.app/file-format-schema.json") != std::string_view::npos;
+capture::Probe probe(const capture::CaptureHead& head) {
+  using capture::ProbeAnswer;
+  const capture::JsonOutline json(head.bytes);
+  if (!json.is_json()) {
+    return {ProbeAnswer::kNo, "is not JSON"};
+  }
+  const bool has_schema =
+      json.text_at("$schema").ends_with("speedscope.app/file-format-schema.json");
+  const bool has_profiles = json.has("profiles[]/type") && json.has("profiles[]/endValue");
+  const bool has_frames = json.has("shared/frames[]/name");
+  if (has_schema || (has_profiles && has_frames)) {
+    return {ProbeAnswer::kCertain, "the keys of speedscope"};
+  }
+  if (has_profiles || has_frames) {
+    return {ProbeAnswer::kPossible, "some keys of speedscope", 50};
+  }
+  return {ProbeAnswer::kNo, "has neither the $schema of speedscope nor shared/frames or profiles"};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
@@ -460,8 +473,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
 
 constinit const capture::SourceFormat source_format = {
     .name = "speedscope",
-    .detect_bytes = kDetectBytes,
-    .detect = looks_like_speedscope,
+    .probe = probe,
     .streams = capture::never_streams,
     .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,

@@ -13,11 +13,8 @@
 
 namespace stackpack::speedscope {
 
-/// Bytes of a capture that looks_like_speedscope() wants to see (fewer for a shorter capture).
-inline constexpr std::size_t kDetectBytes = 4096;
-
-/// True for JSON whose beginning names the schema of speedscope's files.
-bool looks_like_speedscope(std::span<const std::byte> head);
+/// Goes by the schema, or by the keys of profiles and frames.
+capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;

@@ -78,6 +78,9 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   key += entity.module;
   key += '\0';
   key += entity.place;
+  if (!entity.function.empty()) {
+    key += '\0' + entity.function + '\0' + entity.function_module;
+  }
   const std::uint32_t number = texts_.intern(key);
   if (number == entities_.size()) {
     entities_.push_back(std::move(entity));
@@ -85,6 +88,22 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
     see_as(number, entity.mode);
   }
   return number;
+}
+
+std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
+  if (entities_[number].function.empty()) {
+    return number;
+  }
+  if (number >= wholes_.size()) {
+    wholes_.resize(entities_.size());
+  }
+  if (wholes_[number] == 0) {
+    FrameEntity whole = entities_[number];
+    whole.function.clear();
+    whole.function_module.clear();
+    wholes_[number] = number_of(std::move(whole)) + 1;
+  }
+  return wholes_[number] - 1;
 }
 
 std::string FrameEntities::made_by(const MappingContext& context) {
@@ -105,6 +124,13 @@ std::string FrameEntities::group_text(const Module* image, const std::string& mo
   return module.starts_with('[') ? module : '[' + module + ']';
 }
 
+std::string FrameEntities::module_title(const Frame& frame, const Module* image,
+                                        const std::string& module) const {
+  const std::string title =
+      !module.empty() ? module : unnamed_text(frame, {}, FrameGrain::kFunction);
+  return group_of_ ? group_text(image, title) : title;
+}
+
 FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const MappingContext& context = selection_.contexts()[key.context];
   const symbols::SymbolIndex& symbols = selection_.symbols();
@@ -119,35 +145,44 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
                                        : std::string());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
   const CodeMode mode = mode_of(key.frame, location);
-  const auto add = [&](FrameEntity entity) {
-    lists_.push_back(number_of(std::move(entity)));
+  const bool by_module = grain_ == FrameGrain::kModule;
+  const std::string title =
+      by_module ? module_title(key.frame, of_process ? nullptr : location.module, module) : "";
+  // `file`: counts under it, of the function or inlined call that has the code.
+  const auto add = [&](FrameEntity code, std::string_view file = {}) {
+    const std::string& whole = by_module ? title : std::string(file);
+    if (!whole.empty()) {
+      FrameEntity entity{whole, "", "", mode};
+      if (keeps_functions_) {
+        entity.function = std::move(code.name);
+        entity.function_module = std::move(code.module);
+      }
+      code = std::move(entity);
+    }
+    lists_.push_back(number_of(std::move(code)));
     ++range.count;
   };
-  if (grain_ == FrameGrain::kModule) {
-    const std::string title =
-        !module.empty() ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction);
-    add({group_of_ ? group_text(of_process ? nullptr : location.module, title) : title, "", "",
+  if ((by_module && !keeps_functions_) ||
+      (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress))) {
+    add({unnamed_text(key.frame, location, by_module ? FrameGrain::kFunction : grain_), module, "",
          mode});
-  } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
-    add({unnamed_text(key.frame, location, grain_), module, "", mode});
-  } else {
-    inlined_.clear();
-    symbols.expand(location, inlined_);
-    for (const InlineFrame& frame : inlined_) {
-      if (grain_ == FrameGrain::kFile) {
-        add({frame.file.empty() ? code_without_name(key.frame, location) : std::string(frame.file),
-             "", "", mode});
-        continue;
-      }
-      const bool outermost = &frame == &inlined_.back();
-      std::string place = place_of(key.frame, location, frame, grain_);
-      if (grain_ == FrameGrain::kCodeAddress && has_image && location.has_address) {
-        place = std::to_string(location.module - selection_.view().modules.data()) +
-                offset_text(key.frame, location);
-      }
-      add({std::string(linkage_ ? frame.linkage : frame.name), module, std::move(place),
-           outermost ? mode : CodeMode::kInlined});
+    return range;
+  }
+  inlined_.clear();
+  symbols.expand(location, inlined_);
+  for (const InlineFrame& frame : inlined_) {
+    const bool outermost = &frame == &inlined_.back();
+    std::string place = place_of(key.frame, location, frame, grain_);
+    if (grain_ == FrameGrain::kCodeAddress && has_image && location.has_address) {
+      place = std::to_string(location.module - selection_.view().modules.data()) +
+              offset_text(key.frame, location);
     }
+    const std::string unlined = of_process ? module : code_without_name(key.frame, location);
+    add({std::string(linkage_ ? frame.linkage : frame.name), module, std::move(place),
+         outermost ? mode : CodeMode::kInlined},
+        grain_ != FrameGrain::kFile ? std::string_view()
+        : frame.file.empty()        ? std::string_view(unlined)
+                                    : frame.file);
   }
   return range;
 }

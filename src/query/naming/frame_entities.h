@@ -40,6 +40,9 @@ struct FrameEntity {
                        ///< ROW+0xoffset, with kCodeAddress: the row of a mapping of the image
   /// Of the kinds of code that it was seen as, the one that says most.
   CodeMode mode = CodeMode::kUnknown;
+  /// With keep_functions, of modules and files: the function whose code it is, and its image.
+  std::string function{};
+  std::string function_module{};
 };
 
 /// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
@@ -58,6 +61,12 @@ class FrameEntities {
   void group_modules(std::function<std::string(const Module&)> group_of) {
     group_of_ = std::move(group_of);
   }
+
+  /// Modules and files are apart by function until whole_of, for whoever chooses callstacks and
+  /// frames by function. Before the first frame.
+  void keep_functions() { keeps_functions_ = true; }
+  /// The module or file that an entity is of; others are whole.
+  std::uint32_t whole_of(std::uint32_t number);
 
   /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
   std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
@@ -105,19 +114,24 @@ class FrameEntities {
   // The module of code that a process makes at run time: `[JIT] node`.
   std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
+  // What a frame counts under by module.
+  [[nodiscard]] std::string module_title(const Frame& frame, const Module* image,
+                                         const std::string& module) const;
   // What group_of_ makes of a module, or of code that has none.
   std::string group_text(const Module* image, const std::string& module) const;
 
   const SampleSelection& selection_;
   FrameGrain grain_;
   bool linkage_;
+  bool keeps_functions_ = false;
   std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame
   std::vector<FrameEntity> entities_;
-  core::StringTable texts_;  // of the entities, by their numbers
+  std::vector<std::uint32_t> wholes_;  // by entity, plus one; 0: not asked for yet
+  core::StringTable texts_;            // of the entities, by their numbers
   std::vector<InlineFrame> inlined_;
 };
 

@@ -1,5 +1,7 @@
 #include "query/selection/capture_view.h"
 
+#include "capture/time_resolution.h"
+
 namespace stackpack::query {
 
 std::string_view CaptureView::fact(std::string_view key) const {
@@ -22,6 +24,10 @@ std::string control_group_title(const ControlGroup& group) {
 
 bool CaptureView::aggregated() const {
   return fact(kAggregatedKey) == "1";
+}
+
+bool CaptureView::has_times() const {
+  return has_samples && !capture::has_no_times(metadata);
 }
 
 }  // namespace stackpack::query

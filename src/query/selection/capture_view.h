@@ -77,6 +77,9 @@ struct CaptureView {
 
   /// True for an imported profile: a sample stands for as many as its weight says.
   [[nodiscard]] bool aggregated() const;
+
+  /// Whether times of samples say when they were taken.
+  [[nodiscard]] bool has_times() const;
   /// Whether callers are recorded as return addresses, as sampling kernels do. What other profilers
   /// exported has addresses within the calling instruction already.
   [[nodiscard]] bool has_return_addresses() const { return !aggregated(); }
@@ -92,6 +95,8 @@ struct CaptureView {
 inline constexpr std::string_view kSyntheticFramesKey = "frames.synthetic";
 inline constexpr std::string_view kAggregatedKey = "samples.aggregated";
 inline constexpr std::string_view kUnitKey = "pprof.unit.";  ///< and the name of an event
+/// Name of the event that a report shows first.
+inline constexpr std::string_view kDefaultEventKey = "pprof.default_event";
 inline constexpr std::string_view kWallOffsetKey = "clock.wall_offset_ns";
 
 /// What a control group is called: its path, or `cgroup ID` where none was recorded.

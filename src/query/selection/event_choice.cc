@@ -19,17 +19,20 @@ Error bad_choice(std::string_view what) {
   return {ErrorCode::kUsage, kNoOffset, what};
 }
 
-// Finds the events of which one capture has several that count the same thing.
+// Finds the events of which one capture has several that count the same thing, on the same
+// processors as far as is known.
 class SideBySide {
  public:
-  explicit SideBySide(const CaptureView& view) : view_(view) {
+  SideBySide(const CaptureView& view, bool processors_apart) : view_(view) {
     for (std::uint32_t event = 0; event < view.events.size(); ++event) {
-      same_as_.push_back(traits_of(view.events[event].name).same_as);
+      EventTraits traits = traits_of(view.events[event].name);
+      same_as_.push_back(std::move(traits.same_as));
+      processors_.push_back(processors_apart ? "" : std::move(traits.processors));
       if (view.samples_of_event(event) != 0) {
         rows_[same_as_.back()].push_back(event);
       }
     }
-    std::erase_if(rows_, [](const auto& entry) { return entry.second.size() < 2; });
+    std::erase_if(rows_, [this](const auto& entry) { return !any_collides(entry.second); });
   }
 
   Result<std::set<std::string>> find() {
@@ -66,6 +69,20 @@ class SideBySide {
     return {};
   }
 
+  using Seen = std::map<std::string_view, std::uint32_t>;  // an event by its processors
+
+  // Whether the event counts what another one has counted that was seen.
+  [[nodiscard]] bool collides(std::uint32_t event, Seen& seen) const {
+    const auto [known, fresh] = seen.try_emplace(processors_[event], event);
+    return (!fresh && known->second != event) || (seen.size() > 1 && seen.contains(""));
+  }
+
+  [[nodiscard]] bool any_collides(const std::vector<std::uint32_t>& events) const {
+    Seen seen;
+    return std::any_of(events.begin(), events.end(),
+                       [&](std::uint32_t event) { return collides(event, seen); });
+  }
+
   void see(std::uint32_t pid, std::uint32_t event) {
     if (event >= same_as_.size() || !rows_.contains(same_as_[event])) {
       return;
@@ -73,16 +90,16 @@ class SideBySide {
     const auto after = std::upper_bound(view_.source_firsts.begin(), view_.source_firsts.end(),
                                         std::uint64_t{pid});
     const auto source = static_cast<std::size_t>(after - view_.source_firsts.begin());
-    const auto [known, fresh] = event_of_.try_emplace({source, same_as_[event]}, event);
-    if (!fresh && known->second != event) {
+    if (collides(event, seen_[{source, same_as_[event]}])) {
       apart_.insert(same_as_[event]);
     }
   }
 
   const CaptureView& view_;
-  std::vector<std::string> same_as_;  // by event
+  std::vector<std::string> same_as_;     // by event
+  std::vector<std::string> processors_;  // by event
   std::map<std::string, std::vector<std::uint32_t>> rows_;
-  std::map<std::pair<std::size_t, std::string>, std::uint32_t> event_of_;
+  std::map<std::pair<std::size_t, std::string>, Seen> seen_;  // by source and same_as_
   std::set<std::string> apart_;
 };
 
@@ -134,7 +151,8 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
   return false;
 }
 
-Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter) {
+Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter,
+                                              bool processors_apart) {
   auto wanted = events_named(view, filter.events);
   if (!wanted) {
     return wanted.error();
@@ -147,16 +165,17 @@ Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const Sam
   if (!view.events.empty() && std::find(wanted->begin(), wanted->end(), true) == wanted->end()) {
     return bad_choice("every event of the file is excluded");
   }
-  auto apart = SideBySide(view).find();
+  auto apart = SideBySide(view, processors_apart).find();
   if (!apart) {
     return apart.error();
   }
-  return event_groups({view.events, view.event_samples, std::move(*apart)}, *wanted);
+  return event_groups(
+      {view.events, view.event_samples, std::move(*apart), view.fact(kDefaultEventKey)}, *wanted);
 }
 
 Result<EventChoice> EventChoice::create(const CaptureView& view, const ExportOptions& options,
                                         const SelectionRules& rules) {
-  auto groups = wanted_groups(view, options.filter);
+  auto groups = wanted_groups(view, options.filter, rules.processors_apart);
   if (!groups) {
     return groups.error();
   }

@@ -21,6 +21,8 @@ struct SelectionRules {
   /// The event is that of this key, which was chosen among those of several files. Empty: the
   /// preferred one of the file.
   std::string event_key;
+  /// Events that count one thing on processors of several kinds stay apart.
+  bool processors_apart = false;
 };
 
 /// Whether figures of all samples are added up under these options, so that they should be of one
@@ -29,8 +31,10 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options);
 
 /// Groups of the events that a filter lets through, the preferred one first. Where the file is a
 /// merged one with several events of one base, each sample's event and process are read.
+/// `processors_apart`: as SelectionRules.
 /// Errors: kUsage when a pattern fits no event or all are excluded; those of the reader.
-Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter);
+Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter,
+                                              bool processors_apart = false);
 
 /// Which events of a file a selection is about, and what their samples count for: the one place
 /// that reports, exports, pages and comparisons ask.

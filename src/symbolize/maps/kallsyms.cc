@@ -44,15 +44,18 @@ void Kallsyms::add_line(std::string_view line, std::string_view reference, NameC
   if (module.starts_with('[') && module.ends_with(']')) {
     module = module.substr(1, module.size() - 2);
   }
-  functions_.push_back({*address, static_cast<std::uint32_t>(texts_.size()), modules.text(module)});
+  AliasRank rank;
+  rank.is_weak = type == "W" || type == "w";
+  rank.is_not_global = type == "t";
+  functions_.push_back(
+      {*address, static_cast<std::uint32_t>(texts_.size()), modules.text(module), rank});
   texts_.add(name);
 }
 
 void Kallsyms::sort() {
   core::sort_rows(functions_, [this](const KernelFunction& a, const KernelFunction& b) {
-    const std::string_view x = texts_[a.name];
-    const std::string_view y = texts_[b.name];
-    return std::tuple(a.address, x.size(), x) < std::tuple(b.address, y.size(), y);
+    return std::tuple(a.address, a.rank, AliasNameRank(texts_[a.name])) <
+           std::tuple(b.address, b.rank, AliasNameRank(texts_[b.name]));
   });
   functions_.erase(std::unique(functions_.begin(), functions_.end(),
                                [](const KernelFunction& a, const KernelFunction& b) {

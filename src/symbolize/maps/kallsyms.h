@@ -9,6 +9,7 @@
 #include "io/byte_source.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
+#include "symbolize/alias_rank.h"
 #include "symbolize/name_collector.h"
 #include "symbolize/symbol_request.h"
 
@@ -18,7 +19,7 @@ namespace stackpack::symbolize {
 ///
 /// Lines: `ADDRESS TYPE NAME`, and for modules `[MODULE]`. Functions have the types t, T, w, W, i
 /// and u; others say where a function ends. Lines that are none are counted.
-/// Memory: 24 bytes a symbol, and the names of functions.
+/// Memory: 28 bytes a symbol, and the names of functions.
 class Kallsyms {
  public:
   /// `reference`: a symbol whose address is kept, of whatever type, also where another one at its
@@ -39,8 +40,7 @@ class Kallsyms {
   /// start, after which modules lie elsewhere, and theirs are left out.
   ///
   /// A function ends where the next symbol begins; the last one of the kernel, or of a module, at
-  /// the end of the next page. Of functions at one place the one with the shortest name counts,
-  /// then the first by bytes.
+  /// the end of the next page. Functions at one place have the name that alias_rank.h says.
   void name(const SymbolRequest& request, std::uint64_t slide, const CodeRange& owner,
             NameCollector& names) const;
 
@@ -52,6 +52,7 @@ class Kallsyms {
     std::uint64_t address = 0;
     std::uint32_t name = kNoText;
     std::uint32_t module = kNoText;
+    AliasRank rank{};
   };
 
   void add_line(std::string_view line, std::string_view reference, NameCollector& modules);

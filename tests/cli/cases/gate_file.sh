@@ -36,6 +36,11 @@ printf 'baseline = "none"\n' > none.toml
 run diff --gate none.toml --against new.1.folded
 mkdir none
 run diff --gate none.toml --against new.1.folded
+run diff none --against new.1.folded
+# Files without commits in their names are all of the folder.
+cp runs.1.spk runs.2.spk none
+run diff --gate none.toml --against new.1.folded -n 1
+run diff none --against new.1.folded -n 1
 printf 'fail-if = [\n  "total cup +3%%",\n]\n' > wrong.toml
 run diff --gate wrong.toml --against new.1.folded
 printf 'fail-if total cpu +3%%\n' > lines.toml

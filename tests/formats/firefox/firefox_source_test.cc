@@ -154,7 +154,7 @@ TEST_CASE("firefox: what cannot be read is left out and counted") {
 
 TEST_CASE("firefox: what it is told by") {
   const auto looks = [](const std::string& text) {
-    return firefox::looks_like_firefox(TestBytes().text(text).bytes);
+    return bool{firefox::probe({TestBytes().text(text).bytes})};
   };
   CHECK(looks("{" + meta(75)));
   CHECK(looks("{" + threads(kSamples)));

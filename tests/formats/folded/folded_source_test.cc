@@ -186,13 +186,13 @@ TEST_CASE("folded source: what is folded text, and what is not") {
                                          {"json", "{\"a\": 1}\n", false},
                                          {"gzip", "\x1f\x8b\x08 1\n", false}}) {
     CAPTURE(c.name);
-    CHECK(folded::looks_like_folded(TestBytes().text(c.head).bytes) == c.expected);
+    CHECK(bool{folded::probe({TestBytes().text(c.head).bytes})} == c.expected);
   }
 }
 
 TEST_CASE("folded source: a text whose first line alone ends in a number is none") {
   const auto looks = [](const std::string& text) {
-    return folded::looks_like_folded(TestBytes().text(text).bytes);
+    return bool{folded::probe({TestBytes().text(text).bytes})};
   };
   CHECK(looks("main;work 1\nno count\n"));
   CHECK_FALSE(looks("period: 1 addr: 0\nffffffff81\nffffffff82\n"));

@@ -239,7 +239,7 @@ TEST_CASE("jfr: a chunk that was not finished is read as far as it goes") {
 TEST_CASE("jfr: files that are none, and limits") {
   const JfrChunk chunk = small_chunk();
   std::vector<std::byte> bytes = chunk.bytes();
-  CHECK(jfr::looks_like_jfr(bytes));
+  CHECK(jfr::probe({bytes}));
   CollectingSink sink;
   jfr::ReadOptions options;
   options.max_table_bytes = 600;
@@ -251,7 +251,7 @@ TEST_CASE("jfr: files that are none, and limits") {
   REQUIRE_FALSE(old.has_value());
   CHECK(old.error().code == ErrorCode::kUnsupported);
   bytes[0] = std::byte{'X'};
-  CHECK_FALSE(jfr::looks_like_jfr(bytes));
+  CHECK_FALSE(jfr::probe({bytes}));
   CHECK_FALSE(read(bytes, sink).has_value());
 }
 

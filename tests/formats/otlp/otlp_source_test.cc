@@ -162,7 +162,7 @@ Result<capture::ByteAccount> read(const std::string& text, CollectingSink& sink)
 }
 
 bool looks(const std::string& text) {
-  return otlp::looks_like_otlp(TestBytes().text(text).bytes);
+  return bool{otlp::probe({TestBytes().text(text).bytes})};
 }
 
 struct Row {

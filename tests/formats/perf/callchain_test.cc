@@ -139,7 +139,7 @@ TEST_CASE("perf chain: the processor's call stack takes the place of the user pa
     perf::ChainDecoder decoder;
     decode(decoder, c.entries, FrameMode::kUser);
     CHECK(decoder.has_user_marker());
-    decoder.replace_user_part(bytes::ByteCursor(branches.bytes, 0), 3);
+    decoder.replace_user_part(bytes::ByteCursor(branches.bytes, 0), 3, std::nullopt);
     CHECK(test::text_of(decoder.stack()) == c.stack);
     CHECK(decoder.has_user_frames());
   }

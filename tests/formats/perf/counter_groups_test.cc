@@ -168,7 +168,7 @@ TEST_CASE("perf groups: a single counter that is read weighs its samples, too") 
 TEST_CASE("perf groups: samples that wait for the rest of their callstack keep their counters") {
   const PerfWriter w;
   TestBytes payload = w.bytes();
-  payload.u64(11).u64(0x10).u32(5).u32(5).u64(1).u64(4000);
+  payload.u64(11).u64(0x77).u32(5).u32(5).u64(1).u64(4000);
   payload.u64(2).u64(30).u64(11).u64(2).u64(21);
   payload.u64(2).u64(test::kContextUserDeferred).u64(1);
   TestBytes rest = w.bytes();
@@ -192,7 +192,8 @@ TEST_CASE("perf groups: what comes while a sample waits leaves its counters alon
   const PerfWriter w;
   const auto sample = [&w](bool counts, std::uint64_t time, std::uint64_t weight, bool waits) {
     TestBytes payload = w.bytes();
-    payload.u64(counts ? 11 : 31).u64(0x10).u32(5).u32(5).u64(time).u64(weight);
+    payload.u64(counts ? 11 : 31).u64(waits ? 0x77 : 0x20);
+    payload.u32(5).u32(5).u64(time).u64(weight);
     if (counts) {
       payload.u64(2).u64(30 * time).u64(11).u64(2 * time).u64(21);
     }

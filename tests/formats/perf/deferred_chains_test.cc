@@ -108,7 +108,9 @@ TEST_CASE("perf deferred: one record completes all samples with its cookie, and 
 TEST_CASE("perf deferred: a stack that is only deferred is complete, or an empty chain") {
   const PerfWriter writer;
   const auto only_cookie = [&](std::uint64_t time, std::uint64_t cookie) {
-    return writer.sample(1, 5, time, {kContextUserDeferred, cookie});
+    test::TestBytes payload = writer.bytes();
+    payload.u64(0x10).u32(1).u32(5).u64(time).u64(2).u64(kContextUserDeferred).u64(cookie);
+    return writer.record(perf::RecordType::kSample, 2, payload);
   };
   const auto capture = writer.pipe(
       {test::TestAttr{}}, {only_cookie(1, 1), only_cookie(2, 2), deferred(writer, 5, 1, {0x10})});

@@ -59,7 +59,12 @@ struct DumpShape {
 
 test::TestBytes dump_sample(const test::PerfWriter& writer, const DumpShape& shape) {
   test::TestBytes payload = writer.bytes();
-  payload.u64(0x401000).u32(7).u32(8).u64(5000).u64(shape.chain.size());
+  constexpr std::uint16_t kInKernel = 1;
+  payload.u64(shape.misc == kInKernel ? 0xFFFFFFFF81000010 : 0x401000)
+      .u32(7)
+      .u32(8)
+      .u64(5000)
+      .u64(shape.chain.size());
   for (const std::uint64_t entry : shape.chain) {
     payload.u64(entry);
   }

@@ -181,12 +181,124 @@ TEST_CASE("perf script: a callstack deeper than can be stored is left out and co
 
 TEST_CASE("perf script: the first line that is no comment tells it") {
   const auto looks = [](const std::string& text) {
-    return perf_script::looks_like_perf_script(TestBytes().text(text).bytes);
+    return bool{perf_script::probe({TestBytes().text(text).bytes})};
   };
   CHECK(looks("# ========\n\na b 7 12.345678: 1 cycles: \n"));
   CHECK(looks("a 7/8 [001] 12.345678901: cycles:\r\n"));
   CHECK_FALSE(looks("a;b 7\n"));
-  CHECK_FALSE(looks("a 7 12.34: cycles:\n"));
+  CHECK_FALSE(looks("a 7 12.3456789: cycles:\n"));
   CHECK_FALSE(looks("# only a comment\n"));
   CHECK_FALSE(looks(""));
+}
+
+// The fields that perf prints by -F, with a callstack: `perf script -F` of one recording.
+TEST_CASE("perf script: first lines with fewer fields begin samples all the same") {
+  struct Case {
+    std::string head;
+    std::string event;
+    std::uint32_t tid;
+    std::uint64_t time_ns;
+    std::uint64_t weight;
+    bool is_aggregated;
+  };
+  const std::string kStack = "\n\t            11cf f\n\t            11e7 main\n\n";
+  for (const Case& c : std::vector<Case>{
+           {"node v8 31912 cpu-clock: ", "cpu-clock", 31912, 0, 1, true},
+           {"node v8 7/31912 [002] cpu-clock:u: ", "cpu-clock:u", 31912, 0, 1, true},
+           {"busy work  4281    2004008 cpu-clock: ", "cpu-clock", 4281, 0, 2004008, true},
+           {"busy work  4281 [001] U    sched:sched_switch: prev_comm=a", "sched:sched_switch",
+            4281, 0, 1, true},
+           {"busy work  4281 1.000000:    2004008 ", "samples", 4281, 1'000'000'000, 2004008,
+            false},
+           {"busy work  4281 1.000000: ", "samples", 4281, 1'000'000'000, 1, false},
+           {" 4281 1.000000:    2004008 cpu-clock: ", "cpu-clock", 4281, 1'000'000'000, 2004008,
+            false},
+           {"busy work  4281 [000] K     1.000000: cycles: ", "cycles", 4281, 1'000'000'000, 1,
+            false},
+           {"vm VM:3 VCPU:001 7 [000] 1.000000: cycles: ", "cycles", 7, 1'000'000'000, 1, false},
+           {"Web 1\t25145 [004] 115539.8374:\t\t1000000 task-clock:u:", "task-clock:u", 25145,
+            115539'008'374'000, 1000000, false},
+           {"1.000000: cycles: ", "cycles", kUnknownId, 1'000'000'000, 1, false},
+           {"busy work 4281 ", "samples", 4281, 0, 1, true},
+           {"busy", "samples", kUnknownId, 0, 1, true},
+           {"cycles: ", "cycles", kUnknownId, 0, 1, true},
+           {"", "samples", kUnknownId, 0, 1, true}}) {
+    CAPTURE(c.head);
+    const std::string text = c.head + kStack + c.head + kStack;
+    CHECK(bool{perf_script::probe({TestBytes().text(text).bytes})});
+    CollectingSink sink;
+    const auto account = read(text, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->balanced());
+    CHECK(account->skipped.total() == 0);
+    CHECK(stacks_of(sink) == std::vector<std::string>{"f;main", "f;main"});
+    REQUIRE(sink.events.size() == 1);
+    CHECK(sink.events[0].name == c.event);
+    const Sample& sample = sink.rows[0].sample;
+    CHECK(sample.tid == c.tid);
+    CHECK(sample.time_ns == c.time_ns);
+    CHECK(sample.weight == c.weight);
+    const auto metadata = sink.system_facts.finish().metadata;
+    CHECK((std::count(metadata.begin(), metadata.end(), MetadataEntry{"samples.aggregated", "1"}) !=
+           0) == c.is_aggregated);
+  }
+}
+
+TEST_CASE("perf script: samples without callstacks have their address in the line") {
+  for (const std::string head :
+       {"frames    43  ffffffff821f2fa7 f", "frames    43    1003009  ffffffff821f2fa7 f",
+        "frames cpu-clock:  ffffffff821f2fa7 f", "   43  ffffffff821f2fa7 f",
+        " ffffffff821f2fa7 f"}) {
+    CAPTURE(head);
+    CollectingSink sink;
+    const std::string text = head + " ([kernel.kallsyms])\n";
+    const auto account = read(text + text, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->skipped.total() == 0);
+    CHECK(stacks_of(sink) ==
+          std::vector<std::string>{"f@[kernel.kallsyms]", "f@[kernel.kallsyms]"});
+  }
+}
+
+TEST_CASE("perf script: branches of a hardware trace are samples of where they come from") {
+  CollectingSink sink;
+  const std::string text =
+      "p 7/7 9.343298468:                            1   branches:uH:   call                     "
+      "7f6fce0b71f4 from+0x24 (/a) =>     7ffd193838e0 to+0x0 (/b)\n"
+      "p 7/7 9.343298469:                            1   branches:uH:   tr end  syscall          "
+      "7f6fce0b71f5 from+0x25 (/a) =>                0 [unknown] ([unknown])\n";
+  REQUIRE(read(text, sink).has_value());
+  CHECK(stacks_of(sink) == std::vector<std::string>{"from@/a", "from@/a"});
+  CHECK(losses(sink, "perf_script_traced_branches") == 2);
+}
+
+TEST_CASE("perf script: what names source lines and offsets in files is no name") {
+  CollectingSink sink;
+  const auto account = read(
+      "a 7/7 1.000000: 1 cycles: \n\t 10 f+0x1 (/a+0x10)\n  a.c:12\n\t 20 g (/b)\n"
+      "  b.c:3\n\n",
+      sink);
+  REQUIRE(account.has_value());
+  CHECK(account->skipped.total() == 0);
+  CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a;g@/b"});
+  CHECK(losses(sink, "perf_script_source_lines_not_kept") == 2);
+}
+
+TEST_CASE("perf script: lines with fewer fields than the first are no samples") {
+  CollectingSink sink;
+  const std::string good = "a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n\n";
+  const auto account = read(good + "a 7/7 cycles: \n\n" + good + "a 7/7 1.000000: 1", sink);
+  REQUIRE(account.has_value());
+  CHECK(sink.rows.size() == 2);
+  CHECK(losses(sink, "perf_script_unknown_line") == 2);
+}
+
+TEST_CASE("perf script: logs and other texts are none") {
+  for (const std::string text :
+       {"Nov 28 08:00:01 host sshd[77]: session opened\nNov 28 08:00:02 host sshd[78]: closed\n",
+        "line 12 error: something\nno more\n", "main;work 10\nmain;rest 20\n",
+        "  a 1\n  b 2\n  words are here\n  and here too, it seems\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(bool{perf_script::probe({TestBytes().text(text).bytes})});
+  }
 }

@@ -133,8 +133,19 @@ class ProfileText {
     message.add_int64(5, start_line);
     return *this;
   }
-  ProfileText& time(std::int64_t ns) {
-    top_.add_int64(9, ns);
+  ProfileText& time(std::int64_t ns) { return fact(9, ns); }
+  ProfileText& fact(std::uint32_t field, std::int64_t value) {
+    top_.add_int64(field, value);
+    return *this;
+  }
+  ProfileText& packed_facts(std::uint32_t field, const std::vector<std::int64_t>& values) {
+    top_.add_packed_int64(field, values.begin(), values.end());
+    return *this;
+  }
+  ProfileText& period_type(const std::string& name, const std::string& unit) {
+    pbf_writer message(top_, 11);
+    message.add_int64(1, string(name));
+    message.add_int64(2, string(unit));
     return *this;
   }
   [[nodiscard]] std::string done() const {
@@ -189,7 +200,7 @@ TEST_CASE("pprof source: values become events, locations addresses, labels threa
     CAPTURE(compressed);
     const std::string text = two_process_profile();
     const std::vector<std::byte> file = compressed ? gzip_of(text) : bytes_of(text);
-    CHECK(pprof::looks_like_pprof(file));
+    CHECK(pprof::probe({file}));
     CollectingSink sink;
     const auto account = read(file, sink);
     REQUIRE(account.has_value());
@@ -319,7 +330,7 @@ TEST_CASE("pprof source: functions without an address of their own are frames by
   CollectingSink sink;
   REQUIRE(read(bytes_of(text), sink).has_value());
   CHECK(sink.rows[0].stack ==
-        synthetic(0) + " ?1010 " + synthetic(1) + " " + synthetic(0) + " " + synthetic(2));
+        synthetic(0) + " ?1010 " + synthetic(1) + " " + synthetic(0) + " " + synthetic(17));
   std::vector<std::string> lines;
   for (const test::NamedRange& function : test::functions_of(sink)) {
     lines.push_back(function.name + " " + function.code);
@@ -328,7 +339,7 @@ TEST_CASE("pprof source: functions without an address of their own are frames by
   CHECK(sink.counters.count("pprof_addresses_told_by_name") == 1);
 }
 
-TEST_CASE("pprof source: where addresses would mean two things, names are kept") {
+TEST_CASE("pprof source: a mapping that overlaps another one gets addresses of its own") {
   const std::string text = ProfileText()
                                .type("samples", "count")
                                .sample({1, 2, 3}, {1})
@@ -340,12 +351,108 @@ TEST_CASE("pprof source: where addresses would mean two things, names are kept")
                                .done();
   CollectingSink sink;
   REQUIRE(read(bytes_of(text), sink).has_value());
-  CHECK(sink.rows[0].stack == "?1010 " + synthetic(0) + " " + synthetic(1));
+  CHECK(sink.rows[0].stack == "?1010 ?5f80000000000020 " + synthetic(0));
   const auto functions = test::functions_of(sink);
-  REQUIRE(functions.size() == 2);
-  CHECK(functions[0].name == "b+0x420");
-  CHECK(functions[1].name == "a+0x8400");
+  REQUIRE(functions.size() == 1);
+  CHECK(functions[0].name == "a+0x8400");
+  const std::vector<Module> modules = sink.system_facts.finish().modules;
+  REQUIRE(modules.size() == 2);
+  CHECK(modules[1].path == "/bin/b");
+  CHECK(modules[1].base == 0x5f80'0000'0000'0000U);
+  CHECK(modules[1].size == 0x2000);
+  CHECK(modules[1].file_offset == 0x400);
   CHECK(sink.counters.count("pprof_overlapping_mappings") == 1);
+}
+
+// As .NET writes its code: one name, no offset, and other functions at the same distance.
+TEST_CASE("pprof source: two mappings of one name and offset keep their own functions") {
+  const std::string text = ProfileText()
+                               .type("samples", "count")
+                               .sample({1, 2, 3, 4}, {1})
+                               .mapping(1, 0x1000, 0x2000, "/memfd:doublemapper (deleted)", "")
+                               .mapping(2, 0x5000, 0x6000, "/memfd:doublemapper (deleted)", "")
+                               .first_line(0)
+                               .location(1, 1, 0x1010, {1})
+                               .location(2, 2, 0x5010, {2})
+                               .location(3, 2, 0x5020, {2})
+                               .location(4, 1, 0x1020, {2})
+                               .function(1, "one")
+                               .function(2, "two")
+                               .done();
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(text), sink).has_value());
+  CHECK(sink.rows[0].stack == "?1010 " + synthetic(0) + " ?5020 ?1020");
+  std::map<std::uint64_t, std::string> names;
+  for (const test::NamedRange& function : test::functions_of(sink)) {
+    names[function.start] = function.name;
+  }
+  CHECK(names ==
+        std::map<std::uint64_t, std::string>{
+            {0x410, "one"}, {0x420, "two"}, {capture::SyntheticFrames::kFirstAddress, "two"}});
+}
+
+TEST_CASE("pprof source: a line without a function says nothing, as in pprof") {
+  const std::string text = ProfileText()
+                               .type("samples", "count")
+                               .sample({1, 2, 3, 4}, {1})
+                               .mapping(1, 0x1000, 0x2000, "/bin/go", "")
+                               .location(1, 1, 0x1010, {0})
+                               .location(2, 1, 0x1020, {1})
+                               .location(3, 0, ~std::uint64_t{0}, {1})
+                               .location(4, 0, ~std::uint64_t{0}, {2})
+                               .function(1, "")
+                               .function(2, "last")
+                               .done();
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(text), sink).has_value());
+  CHECK(sink.rows[0].stack == "?1010 ?1020 ?ffffffffffffffff " + synthetic(0));
+  const auto functions = test::functions_of(sink);
+  REQUIRE(functions.size() == 1);
+  CHECK(functions[0].name == "last");
+  CHECK_FALSE(sink.counters.any_loss());
+}
+
+TEST_CASE("pprof source: what the profile says of itself is kept") {
+  const auto facts_of = [](const std::string& text) {
+    CollectingSink sink;
+    REQUIRE(read(bytes_of(text), sink).has_value());
+    std::map<std::string, std::string> facts;
+    for (const MetadataEntry& entry : sink.system_facts.finish().metadata) {
+      facts[entry.key] = entry.value;
+    }
+    return facts;
+  };
+  ProfileText text;
+  text.type("alloc", "bytes").type("inuse", "bytes").type("objects", "count");
+  CHECK(facts_of(text.done())["pprof.default_event"] == "objects");
+  text.fact(14, text.string("inuse")).fact(12, 524'288).fact(15, text.string("https://example"));
+  text.fact(13, text.string("first")).packed_facts(13, {0, text.string("second")});
+  auto facts = facts_of(text.period_type("space", "bytes").done());
+  CHECK(facts["pprof.default_event"] == "inuse");
+  CHECK(facts["pprof.period"] == "524288");
+  CHECK(facts["pprof.period_type"] == "space");
+  CHECK(facts["pprof.period_unit"] == "bytes");
+  CHECK(facts["pprof.doc_url"] == "https://example");
+  CHECK(facts["pprof.comment.0"] == "first");
+  CHECK(facts["pprof.comment.1"] == "second");
+  // A name that no type has is passed over, and one type needs no choice.
+  ProfileText other;
+  other.type("alloc", "bytes").type("inuse", "bytes").fact(14, other.string("none"));
+  CHECK(facts_of(other.done())["pprof.default_event"] == "inuse");
+  CHECK_FALSE(
+      facts_of(ProfileText().type("alloc", "bytes").done()).contains("pprof.default_event"));
+}
+
+TEST_CASE("pprof source: a file of several gzip members is one profile") {
+  const std::string text = two_process_profile();
+  std::vector<std::byte> file = gzip_of(text.substr(0, 40));
+  const std::vector<std::byte> rest = gzip_of(text.substr(40));
+  file.insert(file.end(), rest.begin(), rest.end());
+  CollectingSink sink;
+  const auto account = read(file, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->parsed == file.size());
+  CHECK(sink.rows.size() == 4);
 }
 
 TEST_CASE("pprof source: damage is counted, the rest is read") {
@@ -414,9 +521,9 @@ TEST_CASE("pprof source: limits, and profiles that are none") {
   CHECK(account.error().code == ErrorCode::kCorrupt);
 
   for (const char* text : {"", "PERFILE2", "main;work 12\n", "\x0a\x02zz"}) {
-    CHECK_FALSE(pprof::looks_like_pprof(bytes_of(text)));
+    CHECK_FALSE(pprof::probe({bytes_of(text)}));
   }
-  CHECK_FALSE(pprof::looks_like_pprof(gzip_of("main;work 12\n")));
+  CHECK_FALSE(pprof::probe({gzip_of("main;work 12\n")}));
 }
 
 TEST_CASE("pprof source: every prefix and every changed byte ends well") {

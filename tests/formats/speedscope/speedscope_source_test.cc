@@ -148,7 +148,7 @@ TEST_CASE("speedscope: frames that are open beyond the bound are counted, and cl
 
 TEST_CASE("speedscope: what it is told by") {
   const auto looks = [](const std::string& text) {
-    return speedscope::looks_like_speedscope(TestBytes().text(text).bytes);
+    return bool{speedscope::probe({TestBytes().text(text).bytes})};
   };
   CHECK(looks(" " + kHead));
   CHECK_FALSE(looks("{}"));

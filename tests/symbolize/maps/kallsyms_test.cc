@@ -45,9 +45,26 @@ constexpr std::string_view kText =
 
 }  // namespace
 
+TEST_CASE("kallsyms: of functions at one address the one counts that perf shows of symbols") {
+  constexpr std::string_view kAliases =
+      "ffffffff81000100 t __do_sys_getpid\n"
+      "ffffffff81000100 T __x64_sys_getpid\n"
+      "ffffffff81000200 W weak_and_long\n"
+      "ffffffff81000200 t local\n"
+      "ffffffff81000300 T _one\n"
+      "ffffffff81000300 T two\n"
+      "ffffffff81000400 T SyS_read\n"
+      "ffffffff81000400 T sys_read\n"
+      "ffffffff81000500 T end\n";
+  CHECK(kernel_names(kAliases, {0xffffffff81000100, 0xffffffff81000200, 0xffffffff81000300,
+                                0xffffffff81000400}) ==
+        "ffffffff81000100+100 __x64_sys_getpid, ffffffff81000200+100 local, "
+        "ffffffff81000300+100 two, ffffffff81000400+100 sys_read");
+}
+
 TEST_CASE("kallsyms: a function ends where the next symbol begins, of whatever type") {
   CHECK(kernel_names(kText, {0xffffffff81000000, 0xffffffff8100003f}) ==
-        "ffffffff81000000+40 _text");
+        "ffffffff81000000+40 _stext");
   CHECK(kernel_names(kText, {0xffffffff81000040}) == "ffffffff81000040+20 helper");
   CHECK(kernel_names(kText, {0xffffffff8100007f}) == "ffffffff81000060+20 weak");
   CHECK(kernel_names(kText, {0xffffffff81000080, 0xffffffff810000ff}).empty());
