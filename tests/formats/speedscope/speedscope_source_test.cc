@@ -154,3 +154,51 @@ TEST_CASE("speedscope: what it is told by") {
   CHECK_FALSE(looks("{}"));
   CHECK_FALSE(looks("https://www.speedscope.app/file-format-schema.json"));
 }
+
+TEST_CASE("speedscope: weights that are not whole keep their digits, negative ones are counted") {
+  CollectingSink sink;
+  REQUIRE(read(kHead +
+                   R"("profiles":[{"type":"sampled","name":"t","unit":"none",)"
+                   R"("samples":[[0],[0,1],[1],[0]],"weights":[0.25,0.5,3,-1]}],)" +
+                   kFrames + "}",
+               sink)
+              .has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"0 25 main", "0 5 work;main", "0 3 work"});
+  CHECK(sink.events ==
+        std::vector<Event>{{"samples", true}, {"samples*10^-2", true}, {"samples*10^-1", true}});
+  CHECK(sink.rows[2].sample.event == 0);
+  CHECK(sink.counters.count("speedscope_negative_weight") == 1);
+}
+
+TEST_CASE("speedscope: lengths of intervals have no noise of their times") {
+  CollectingSink sink;
+  REQUIRE(
+      read(kHead +
+               R"("profiles":[{"type":"evented","name":"t","unit":"nanoseconds","startValue":0,)"
+               R"("endValue":11,"events":[{"type":"O","frame":0,"at":10.2},)"
+               R"({"type":"O","frame":1,"at":10.3},{"type":"C","frame":1,"at":10.6},)"
+               R"({"type":"C","frame":0,"at":11}]}],)" +
+               kFrames + "}",
+           sink)
+          .has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"10 1 main", "10 3 work;main", "11 4 main"});
+  CHECK(sink.events == std::vector<Event>{{"samples", true}, {"samples*10^-1", true}});
+  CHECK(sink.counters.count("weights_rounded") == 0);
+}
+
+TEST_CASE("speedscope: profiles of different units are different events") {
+  CollectingSink sink;
+  REQUIRE(read(kHead +
+                   R"("profiles":[{"type":"sampled","name":"a","unit":"seconds","samples":[[0]],)"
+                   R"("weights":[2]},{"type":"sampled","name":"b","unit":"bytes",)"
+                   R"("samples":[[0]],"weights":[100]}],)" +
+                   kFrames + "}",
+               sink)
+              .has_value());
+  CHECK(sink.events == std::vector<Event>{{"samples", true}, {"bytes", true}});
+  const auto tables = sink.system_facts.finish();
+  for (const auto& entry : {MetadataEntry{"pprof.unit.samples", "nanoseconds"},
+                            MetadataEntry{"pprof.unit.bytes", "bytes"}}) {
+    CHECK(std::count(tables.metadata.begin(), tables.metadata.end(), entry) == 1);
+  }
+}
