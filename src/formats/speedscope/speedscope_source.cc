@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,6 +21,7 @@
 #include "core/rapid_json.h"
 #include "core/weight_scale.h"
 #include "formats/speedscope/speedscope_losses.h"
+#include "formats/speedscope/trace_event_frames.h"
 
 namespace stackpack::speedscope {
 
@@ -260,6 +262,9 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     } else if (!second_ && place() == Place::kProfile && (key_ == "name" || key_ == "unit")) {
       (key_ == "name" ? profiles_.back().name : profiles_.back().unit) = value;
       return charge(value.size());
+    } else if (place() == Place::kRoot && key_ == "exporter") {
+      of_trace_event_ = is_trace_event(value);
+      is_own_ = value == "stackpack";
     } else if (place() == Place::kFrame && (key_ == "name" || key_ == "file")) {
       (key_ == "name" ? frame_.name : frame_.file) = value;
     }
@@ -277,16 +282,42 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   }
 
   bool end_frame() {
+    TraceEventFrame named;
+    named.name = frame_.name;
+    if (of_trace_event_) {
+      named = trace_event_frame(frame_.name);
+    } else if (!is_own_) {
+      named = state_frame(frame_.name).value_or(named);
+    }
+    if (named.role != FrameRole::kCode) {
+      return note_role(named);
+    }
     capture::FunctionFact fact;
-    fact.name = frame_.name.empty() ? std::string_view("[unnamed]") : frame_.name;
+    fact.name = named.name.empty() ? std::string_view("[unnamed]") : named.name;
     fact.file = frame_.file;
     fact.line = frame_.line;
-    const auto address = names_.address_of(fact);
+    const auto address = names_.address_of(fact, {named.image});
     if (!address) {
       return fail({ErrorCode::kLimit, stream_->Tell(), "speedscope: too many names"});
     }
     frames_.push_back(*address);
     return charge(sizeof(std::uint64_t));
+  }
+
+  // A frame that is no code.
+  bool note_role(const TraceEventFrame& frame) {
+    roles_[frames_.size()] = {frame.role, std::string(frame.name), std::string(frame.event),
+                              frame.id};
+    frames_.push_back(0);
+    if (frame.role == FrameRole::kProcess) {
+      sink_.system().process_named(frame.id, kUnknownTime, frame.name, false);
+      if (!frame.command_line.empty()) {
+        sink_.system().process_command_line(frame.id, kUnknownTime, frame.command_line);
+      }
+    } else if (!frame.event.empty()) {
+      sink_.system().metadata(std::string(core::kUnitKey).append(frame.event), "nanoseconds");
+    }
+    return charge(sizeof(std::uint64_t) + sizeof(Role) + frame.name.size());
   }
 
   // Between the two passes: what the name of a profile says.
@@ -314,6 +345,9 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
         profile.tid = place;
       }
       name_event(profile);
+      if (of_trace_event_) {
+        continue;  // frames say which process and thread it is
+      }
       sink_.system().thread_named(profile.pid, profile.tid, kUnknownTime, name);
       if (profile.pid == profile.tid) {
         sink_.system().process_named(profile.pid, kUnknownTime, name, false);
@@ -399,27 +433,56 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     const core::DecimalWeight decimal =
         core::decimal_of(weight, profile.digits, profile.digits == 0 ? core::kMostDecimals : 0);
     Sample sample;
-    events_.weigh(sample, profile.event, decimal, stream_->Tell());
+    sample.pid = profile.pid;
+    sample.tid = profile.tid;
+    events_.weigh(sample, place_stack(stack, sample).value_or(profile.event), decimal,
+                  stream_->Tell());
     if (sample.weight == 0) {
       return true;
     }
-    addresses_.clear();
-    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-      if (*frame >= 0 && *frame < static_cast<double>(frames_.size())) {
-        addresses_.push_back(frames_[static_cast<std::size_t>(*frame)]);
-      } else {
-        lose(loss::kUnknownFrame);
-      }
-    }
     sample.time_ns = profile.timed ? core::decimal_of(time, profile.digits, 0).digits : 0;
-    sample.pid = profile.pid;
-    sample.tid = profile.tid;
     sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
     status_ = sink_.add_sample(sample, {addresses_, std::span(&run, addresses_.empty() ? 0 : 1)});
     return status_.has_value();
   }
 
+  // Takes the addresses of a callstack, and what frames that are no code say of the sample: its
+  // process and thread, and as the result its event.
+  std::optional<std::string_view> place_stack(const std::vector<double>& stack, Sample& sample) {
+    std::optional<std::string_view> event;
+    const Role* thread = nullptr;
+    addresses_.clear();
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      if (!(*frame >= 0 && *frame < static_cast<double>(frames_.size()))) {
+        lose(loss::kUnknownFrame);
+        continue;
+      }
+      const auto index = static_cast<std::size_t>(*frame);
+      const auto role = roles_.empty() ? roles_.end() : roles_.find(index);
+      if (role == roles_.end()) {
+        addresses_.push_back(frames_[index]);
+      } else if (!role->second.event.empty()) {
+        event = role->second.event;
+      } else if (role->second.role == FrameRole::kProcess) {
+        sample.pid = role->second.id;
+      } else if (role->second.role == FrameRole::kThread) {
+        thread = &role->second;
+        sample.tid = thread->id;
+      }
+    }
+    if (thread != nullptr && threads_.emplace(sample.pid, sample.tid).second) {
+      sink_.system().thread_named(sample.pid, sample.tid, kUnknownTime, thread->name);
+    }
+    return event;
+  }
+
+  struct Role {
+    FrameRole role = FrameRole::kCode;
+    std::string name;
+    std::string event;
+    std::uint32_t id = kUnknownId;
+  };
   struct OpenFrame {
     std::string name;
     std::string file;
@@ -442,6 +505,10 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   std::vector<Place> places_;
   std::vector<Profile> profiles_;
   std::vector<std::uint64_t> frames_;  // the addresses that stand for them
+  bool of_trace_event_ = false;
+  bool is_own_ = false;
+  std::map<std::size_t, Role> roles_;                          // of frames that are no code
+  std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;  // that were named
   capture::WeightedEvents events_;
   std::map<std::string, std::string> units_;  // by event
   std::size_t profile_ = 0;

@@ -202,3 +202,53 @@ TEST_CASE("speedscope: profiles of different units are different events") {
     CHECK(std::count(tables.metadata.begin(), tables.metadata.end(), entry) == 1);
   }
 }
+
+TEST_CASE("speedscope: of TraceEvent, processes, threads and states are no functions") {
+  CollectingSink sink;
+  const std::string text =
+      R"x({"exporter":"Microsoft.Diagnostics.Tracing.TraceEvent@3.1","profiles":[)x"
+      R"x({"type":"evented","name":"Thread (9)","unit":"milliseconds","startValue":0,"endValue":4,)x"
+      R"x("events":[{"type":"O","frame":0,"at":0},{"type":"O","frame":1,"at":0},)x"
+      R"x({"type":"O","frame":2,"at":0},{"type":"O","frame":3,"at":0},{"type":"O","frame":4,"at":0},)x"
+      R"x({"type":"C","frame":4,"at":1},{"type":"O","frame":5,"at":1},{"type":"C","frame":5,"at":3},)x"
+      R"x({"type":"C","frame":3,"at":4}]}],"shared":{"frames":[)x"
+      R"x({"name":"Process64 my app (60832) Args:  a.dll --x (1)"},{"name":"Threads"},)x"
+      R"x({"name":"Thread (9) (.NET Pool)"},{"name":"a.il!N.C.Run(int32)"},{"name":"CPU_TIME"},)x"
+      R"x({"name":"UNMANAGED_CODE_TIME"}]}})x";
+  REQUIRE(read(text, sink).has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"0 1000000 N.C.Run(int32)",
+                                                   "1000000 2000000 N.C.Run(int32)",
+                                                   "3000000 1000000 N.C.Run(int32)"});
+  const auto event = [&sink](std::size_t row) {
+    return sink.events.at(sink.rows[row].sample.event).name;
+  };
+  CHECK(event(0) == "samples");
+  CHECK(event(1) == "External");
+  CHECK(event(2) == "samples");
+  CHECK(sink.rows[0].sample.pid == 60'832);
+  CHECK(sink.rows[0].sample.tid == 9);
+  const auto tables = sink.system_facts.finish();
+  REQUIRE(tables.processes.size() == 1);
+  CHECK(tables.processes[0].name == "my app");
+  CHECK(tables.processes[0].command_line == "a.dll --x (1)");
+  REQUIRE(tables.threads.size() == 1);
+  CHECK(tables.threads[0].name == ".NET Pool");
+  REQUIRE(!tables.modules.empty());
+  CHECK(tables.modules[0].path == "a.il");
+}
+
+TEST_CASE("speedscope: states are those of the leaf whoever wrote the file, but for our own") {
+  const std::string rest =
+      R"("profiles":[{"type":"sampled","name":"w","unit":"milliseconds","samples":[[0,1],[0,2],[0]],)"
+      R"("weights":[1,2,3]}],"shared":{"frames":[{"name":"a!b"},{"name":"CPU_TIME"},)"
+      R"({"name":"BLOCKED_TIME"}]}})";
+  CollectingSink other;
+  REQUIRE(read("{" + rest, other).has_value());
+  CHECK(lines_of(other) ==
+        std::vector<std::string>{"0 1000000 a!b", "1000000 2000000 a!b", "3000000 3000000 a!b"});
+  CHECK(other.events == std::vector<Event>{{"samples", true}, {"blocked", true}});
+  CHECK(other.rows[1].sample.event == 1);
+  CollectingSink own;
+  REQUIRE(read(R"({"exporter":"stackpack",)" + rest, own).has_value());
+  CHECK(lines_of(own)[0] == "0 1000000 CPU_TIME;a!b");
+}
