@@ -17,6 +17,7 @@
 #include "cli/next_commands.h"
 #include "cli/page_tables.h"
 #include "cli/shown_capture.h"
+#include "core/weight_scale.h"
 #include "stackpack/export.h"
 
 namespace stackpack::cli {
@@ -62,8 +63,9 @@ std::string export_json(const ExportReport& report, const ExportArguments& argum
   json.field("output_bytes", report.output_bytes);
   json.field("samples", report.samples);
   json.field("callstacks", report.stacks);
-  json.field("weight", report.weight);
-  json.field("unit", report.unit);
+  const auto [unit, decimals] = core::parse_unit(report.unit);
+  json.field("weight", core::ScaledNumber{report.weight, decimals});
+  json.field("unit", unit);
   if (!report.event.empty()) {
     json.field("event", report.event);
   }

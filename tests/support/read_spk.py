@@ -515,20 +515,39 @@ class Stacks:
 
 def list_stacks(file):
     stacks = Stacks(file)
+    aggregated = (b"samples.aggregated", b"1") in read_table(file, METADATA)
+    decimals = max(read_decimals(file), default=0) if aggregated else 0  # of one event
     for stack, count in sorted(count_samples(file).items()):
         if count > 0:
-            print(count, stacks.frames(stack))
+            print(decimal(count, decimals), stacks.frames(stack))
+
+
+def read_decimals(file):
+    """By event, how many digits of its weights stand behind the point."""
+    units = dict(read_table(file, METADATA))
+    decimals = []
+    for name, weighted in read_table(file, EVENTS):
+        unit = units.get(b"pprof.unit." + name, b"")
+        scaled = weighted and unit[-6:-1] == b"*10^-" and unit[-1:] in b"123456789"
+        decimals.append(int(unit[-1:]) if scaled else 0)
+    return decimals
+
+
+def decimal(value, decimals):
+    whole, rest = divmod(value, 10 ** decimals)
+    return f"{whole}.{rest:0{decimals}}".rstrip("0") if rest else str(whole)
 
 
 def list_samples(file):
     need(file.has(SAMPLES), "no samples")
+    decimals = read_decimals(file)
     stacks, events, before = Stacks(file), [escaped(name) for name, _ in read_table(file, EVENTS)], 0
     for s in read_samples(file):
         need(s.time >= before, "order of samples")
         before = s.time
         flags = ",".join(name for bit, name in enumerate(FLAGS) if s.flags >> bit & 1) or "-"
         print(seconds(s.time), number_or_none(s.pid), number_or_none(s.tid), number_or_none(s.cpu), events[s.event],
-              s.weight, ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
+              decimal(s.weight, decimals[s.event]), ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
               "" if s.stack == NONE else stacks.frames(s.stack), sep="\t")
 
 

@@ -16,6 +16,7 @@
 #include <charconv>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/csv_schema.h"
 #include "export/job/export_job.h"
 #include "export/output/csv_table.h"
@@ -278,16 +279,22 @@ class CsvEncoder {
     return status ? (*table)->finish() : status;
   }
 
-  static void write_sample(CsvTable& row, const query::SelectedSample& sample) {
+  [[nodiscard]] unsigned decimals_of(const query::SelectedSample& sample) const {
+    const query::EventChoice& choice = job_.selection.choice();
+    return core::parse_unit(choice.weight_unit(sample.event)).decimals;
+  }
+
+  void write_sample(CsvTable& row, const query::SelectedSample& sample) const {
     row.number(sample.time_ns).known(sample.pid, kUnknownId).known(sample.tid, kUnknownId);
-    row.known(sample.cpu, kUnknownId).number(sample.event).number(sample.weight);
+    row.known(sample.cpu, kUnknownId).number(sample.event);
+    row.decimal(sample.weight, decimals_of(sample));
     row.text(origin_text(sample.origin)).number(sample.flags);
   }
 
   // Of a file which keeps counts only.
-  static void write_count(CsvTable& row, const query::SelectedSample& sample) {
+  void write_count(CsvTable& row, const query::SelectedSample& sample) const {
     row.known(sample.pid, kUnknownId).number(sample.event).number(sample.count);
-    row.number(sample.weight).text(origin_text(sample.origin));
+    row.decimal(sample.weight, decimals_of(sample)).text(origin_text(sample.origin));
   }
 
   Status write_events() {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "bytes/byte_text.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::exporting {
 
@@ -41,6 +42,15 @@ CsvTable& CsvTable::number(std::uint64_t value) {
   std::array<char, 20> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   out_.write(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+  return *this;
+}
+
+CsvTable& CsvTable::decimal(std::uint64_t value, unsigned decimals) {
+  if (decimals == 0) {
+    return number(value);
+  }
+  separate();
+  out_.write(core::decimal_text(value, decimals));
   return *this;
 }
 

@@ -1,16 +1,16 @@
 #include "formats/folded/folded_source.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "bytes/byte_text.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
+#include "capture/weighted_events.h"
+#include "core/weight_scale.h"
 #include "formats/folded/folded_losses.h"
 
 namespace stackpack::folded {
@@ -20,11 +20,12 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
+constexpr std::string_view kEvent = "samples";
 constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
 
 struct Line {
   std::string_view frames;
-  std::uint64_t count = 0;
+  core::DecimalWeight count;
 };
 
 // `frames COUNT`, COUNT after the last space.
@@ -33,14 +34,8 @@ std::optional<Line> parse_line(std::string_view text) {
   if (space == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view digits = text.substr(space + 1);
-  Line line{text.substr(0, space), 0};
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, line.count);
-  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
-    return std::nullopt;
-  }
-  return line;
+  const std::optional<core::DecimalWeight> count = core::parse_decimal(text.substr(space + 1));
+  return count ? std::optional(Line{text.substr(0, space), *count}) : std::nullopt;
 }
 
 std::string_view without_carriage_return(std::string_view text) {
@@ -53,11 +48,12 @@ class FoldedReader {
       : reader_(source, options.max_line_bytes),
         sink_(sink),
         options_(options),
-        names_(sink.system()) {}
+        names_(sink.system()),
+        events_(sink) {}
 
   Result<capture::ByteAccount> run() {
     sink_.system().metadata("samples.aggregated", "1");
-    event_ = sink_.add_event({"samples", true});
+    events_.row_of(kEvent, true);
     while (true) {
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, reader_.offset(), "folded: cancelled"};
@@ -140,8 +136,7 @@ class FoldedReader {
     }
     std::reverse(addresses_.begin(), addresses_.end());
     Sample sample;
-    sample.event = event_;
-    sample.weight = line.count;
+    events_.weigh(sample, kEvent, line.count, line_.offset);
     sample.origin = StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
     return sink_.add_sample(sample, {addresses_, std::span(&run, 1)});
@@ -152,8 +147,8 @@ class FoldedReader {
   capture::CallstackSink& sink_;
   ReadOptions options_;
   capture::SyntheticFrames names_;
+  capture::WeightedEvents events_;
   capture::ByteAccount account_;
-  std::uint32_t event_ = 0;
   std::vector<std::uint64_t> addresses_;
 };
 
