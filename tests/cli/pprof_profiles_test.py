@@ -91,11 +91,14 @@ def check_labels(program, path, tags, folder):
     one_of_each = report(program, path, "--label", f"user={user}", "--label", f"route={route}")["weight"]
     folded = run(program, "export", path, "--format", "folded", "--label", f"user={user}", "--label", f"route={route}", "-o", "-")
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == one_of_each, (one_of_each, folded)
-    run(program, "merge", out["a.spk"], path, "-o", out["merged.spk"], "-q")
+    run(program, "convert", os.path.join(os.path.dirname(path), "go.heap.pb.gz"), "-o", out["b.spk"], "-q")
+    run(program, "merge", out["b.spk"], out["a.spk"], "-o", out["merged.spk"], "-q")
     run(program, "cut", out["a.spk"], "--label", f"user={user}", "-o", out["cut.spk"], "-q")
     run(program, "redact", out["a.spk"], "-o", out["redacted.spk"], "-q")
     for name in ("a.spk", "merged.spk", "cut.spk", "redacted.spk"):
         run(program, "verify", out[name])
+    merged = report(program, out["merged.spk"], "--event", "cpu", "--by", "label:user")
+    assert {row["name"]: row["self"] for row in merged["rows"]}[user] == tags["user"][user], merged
     assert report(program, out["cut.spk"])["weight"] == tags["user"][user]
     assert [row["name"] for row in report(program, out["cut.spk"], "--by", "label:user")["rows"]] == [user]
     redacted = sorted(row["self"] for row in report(program, out["redacted.spk"], "--by", "label:user")["rows"])
