@@ -348,7 +348,7 @@ Result<std::optional<FieldRow>> SampleRebaser::fields_of(const StoredSample& sam
       row.set(SampleField::kControlGroup, *group);
     }
   }
-  if (row.has(SampleField::kLabelSet)) {
+  if (row.has(SampleField::kLabelSet) && parts_.keeps_samples) {
     const std::uint64_t set = row.value(SampleField::kLabelSet);
     if (set >= parts_.label_sets.size()) {
       return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a sample has labels that are not there"};

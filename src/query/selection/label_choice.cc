@@ -89,8 +89,11 @@ Result<LabelFilter> LabelFilter::create(const CaptureView& view,
   if (!wanted) {
     return wanted.error();
   }
-  if (!view.label_sets || !view.fields) {
+  if (!view.label_sets) {
     return bad_condition("no sample of the file has labels");
+  }
+  if (!view.fields) {
+    return bad_condition("only samples of the file have labels, and no waits or thread times");
   }
   filter.active_ = true;
   filter.wants_unlabelled_ = fits({}, *wanted);
