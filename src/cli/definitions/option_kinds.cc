@@ -183,15 +183,10 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
   add_names(sub, "--cgroup", "samples of this control group (path or its last part)",
             filter.cgroups)
       ->group(kFilters);
-  const auto take_label = [&filter](const std::string& word) {
-    if (word.find('=', 1) == std::string::npos) {
-      refuse("--label", fmt::format("'{}' has no value; write for example route=/pay", word));
-    }
-    filter.labels.push_back(word);
-  };
-  sub.add_option_function("--label", take_label,
-                          "samples with this label; VALUE is a pattern, or '[no label]'")
+  sub.add_option("--label", filter.labels,
+                 "samples with this label; VALUE is a pattern, or '[no label]'")
       ->type_name("KEY=VALUE")
+      ->one_at_a_time()
       ->group(kFilters);
   add_names(sub, "--module", "callstacks that run through this image (path or its last part)",
             filter.modules)
