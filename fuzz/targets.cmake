@@ -39,6 +39,7 @@ set(STACKPACK_FUZZ_TARGETS
   unwind_walk
   wait_formats
   wait_intervals
+  written_file
   xpress_huffman
   xpress_plain
   zip_archive)

@@ -28,8 +28,8 @@ _free.argtypes = [ctypes.c_void_p]
 
 
 _SHOWN_ROWS = 10
-_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup", "package", "waker",
-           "reason")
+_TOP_BY = ("function", "module", "line", "file", "process", "thread", "comm", "pool", "event", "callstack", "source", "type", "cgroup",
+           "package", "waker", "reason")
 
 
 def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -368,8 +368,8 @@ class Capture:
         """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples, unit.
 
         Args:
-            by: function, module, line, process, thread, event, callstack, source, type (of allocations, exceptions), cgroup,
-                package, waker or reason (of waits), label:KEY, or field:NAME of tracepoints.
+            by: function, module, line, file, process, thread, comm, pool, event, callstack, source, type (of allocations,
+                exceptions), cgroup, package, waker or reason (of waits), label:KEY, or field:NAME of tracepoints.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.

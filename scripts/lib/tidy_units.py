@@ -11,7 +11,7 @@ import sys
 
 INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 
-ALTERNATIVES = [{"microsoft_names_llvm.cc", "microsoft_names_none.cc"}, {"elf_names.cc", "elf_names_none.cc"},
+ALTERNATIVES = [{"llvm_names_read.cc", "llvm_names_none.cc"}, {"elf_names.cc", "elf_names_none.cc"},
                 {"xz_stream.cc", "xz_stream_none.cc"}, {"disassembler_capstone.cc", "disassembler_none.cc"},
                 {"shared_library_posix.cc", "shared_library_none.cc"}]
 

@@ -81,7 +81,8 @@ std::uint32_t FunctionRecorder::Impl::image_of(const FunctionFact& fact) {
 
 void FunctionRecorder::Impl::add(const FunctionFact& fact) {
   ++facts;
-  if (fact.size == 0) {
+  // The last byte of all is the end of what begins before.
+  if (fact.size == 0 || fact.start == ~std::uint64_t{0}) {
     ++unsized_facts;
     return;
   }

@@ -139,8 +139,8 @@ std::string hottest(const Reader& reader) {
   return text;
 }
 
-std::string lacking(const Reader& reader) {
-  const app::NameOutlook outlook = app::name_outlook(reader);
+std::string lacking(const Reader& reader, const std::string& capture) {
+  const app::NameOutlook outlook = app::name_outlook(reader, capture);
   if (outlook.images == 0) {
     return {};
   }
@@ -271,12 +271,14 @@ void explain_not_packed(const std::string& file, const Error& error, const Messa
   }
 }
 
-void tell_first_look(const std::string& output, bool named, const Messages& messages) {
+void tell_first_look(const std::string& capture, const std::string& output, bool named,
+                     const Messages& messages) {
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
   if (!reader) {
     return;
   }
-  if (const std::string text = named ? hottest(**reader) : lacking(**reader); !text.empty()) {
+  if (const std::string text = named ? hottest(**reader) : lacking(**reader, capture);
+      !text.empty()) {
     messages.plain(named ? "hottest: " + text : text);
   }
   messages.plain("next: stackpack view " + shown_shell_word(output));

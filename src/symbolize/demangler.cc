@@ -10,7 +10,7 @@
 
 #include <libiberty/demangle.h>
 
-#include "symbolize/microsoft_names.h"
+#include "symbolize/llvm_names.h"
 
 namespace stackpack::symbolize {
 
@@ -47,23 +47,62 @@ void take_piece(const char* piece, std::size_t size, void* taker) {
 
 using PrintName = int (*)(const char*, int, demangle_callbackref, void*);
 
-// Bytes printed; 0 when the name is not of that kind or there is no room.
-std::size_t print_name(PrintName print, const char* linked, int options, std::span<char> room) {
+struct Printed {
+  std::size_t size = 0;  ///< 0: the name is not of that kind, or there is no room
+  bool no_room = false;
+};
+
+Printed print_name(PrintName print, const char* linked, int options, std::span<char> room) {
   PrintedText text;
   text.room = room;
   if (setjmp(text.full) != 0) {  // NOLINT: see take_piece
-    return 0;
+    return {0, true};
   }
-  return print(linked, options, &take_piece, &text) != 0 ? text.size : 0;
+  return {print(linked, options, &take_piece, &text) != 0 ? text.size : 0, false};
 }
 
+std::size_t keep(const LibraryText& text, std::span<char> room) {
+  if (text == nullptr) {
+    return 0;
+  }
+  const std::string_view readable(text.get());
+  if (readable.size() > room.size()) {
+    return 0;
+  }
+  std::copy(readable.begin(), readable.end(), room.begin());
+  return readable.size();
+}
+
+// A reference to a part before (`S1_`, `T_`) or a pack may repeat it. Of n of them, each made of k
+// parts before, the last is k^(n/k) times as long as the first: 3^10 at most here.
+bool repeats_little(std::string_view linked) {
+  constexpr int kMostReferences = 30;
+  int references = 0;
+  for (std::size_t i = 0; i + 1 < linked.size(); ++i) {
+    const char next = linked[i + 1];
+    const bool numbered =
+        next == '_' || (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z');
+    references += ((linked[i] == 'S' || linked[i] == 'T') && numbered) ||
+                          ((linked[i] == 'D' || linked[i] == 's') && next == 'p')
+                      ? 1
+                      : 0;
+  }
+  return linked.size() <= Demangler::kMostOtherLinkedBytes && references <= kMostReferences;
+}
+
+// LLVM reads constraints and lambdas within lambdas, of which not all versions of libiberty do;
+// libiberty reads what LLVM does not (clones of transactions), and bounds what it makes.
 std::size_t print_itanium(const std::string& linked, int form, std::span<char> room) {
-  if (const std::size_t rust = print_name(&rust_demangle_callback, linked.c_str(), kReadable, room);
-      rust != 0) {
-    return rust;
+  const Printed rust = print_name(&rust_demangle_callback, linked.c_str(), kReadable, room);
+  if (rust.size != 0) {
+    return rust.size;
   }
   const int options = linked.size() > kLimitedBytes ? form | DMGL_NO_RECURSE_LIMIT : form;
-  return print_name(&cplus_demangle_v3_callback, linked.c_str(), options, room);
+  const Printed printed = print_name(&cplus_demangle_v3_callback, linked.c_str(), options, room);
+  if (printed.size != 0 || printed.no_room || form != kReadable || !repeats_little(linked)) {
+    return printed.size;
+  }
+  return keep(LibraryText(llvm_itanium_name(linked.c_str())), room);
 }
 
 // What a D name can become at most. `Q` and a number to the base of 26 stand for what begins so
@@ -99,18 +138,6 @@ std::uint64_t most_d_bytes(std::string_view linked, std::uint64_t limit) {
   return limit + 1;
 }
 
-std::size_t keep(const LibraryText& text, std::span<char> room) {
-  if (text == nullptr) {
-    return 0;
-  }
-  const std::string_view readable(text.get());
-  if (readable.size() > room.size()) {
-    return 0;
-  }
-  std::copy(readable.begin(), readable.end(), room.begin());
-  return readable.size();
-}
-
 std::size_t print_d(const std::string& linked, std::span<char> room) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
   if (linked.size() > Demangler::kMostOtherLinkedBytes ||
@@ -129,13 +156,13 @@ bool stays_small(std::string_view linked) {
 }
 
 std::size_t print_microsoft(const std::string& linked, std::span<char> room) {
-  return stays_small(linked) ? keep(LibraryText(microsoft_name(linked.c_str())), room) : 0;
+  return stays_small(linked) ? keep(LibraryText(llvm_microsoft_name(linked.c_str())), room) : 0;
 }
 
 }  // namespace
 
 bool demangles_microsoft_names() {
-  return reads_microsoft_names();
+  return reads_llvm_names();
 }
 
 Demangler::Demangler(std::size_t most_bytes, Form form) : form_(form), buffer_(most_bytes) {}
@@ -152,7 +179,7 @@ std::string_view Demangler::demangle(std::string_view linked) {
   if (linked.starts_with("_Z")) {
     size = print_itanium(linked_, form_ == Form::kWhole ? kReadable : DMGL_NO_OPTS, buffer_);
   } else if (linked.starts_with("_R")) {
-    size = print_name(&rust_demangle_callback, linked_.c_str(), kReadable, buffer_);
+    size = print_name(&rust_demangle_callback, linked_.c_str(), kReadable, buffer_).size;
   } else if (linked.starts_with("_D")) {
     size = print_d(linked_, buffer_);
   } else if (linked.starts_with('?')) {

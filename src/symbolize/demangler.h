@@ -12,6 +12,12 @@ namespace stackpack::symbolize {
 /// built with it.
 [[nodiscard]] bool demangles_microsoft_names();
 
+/// Whether a name is one of C++ or Rust as a compiler encodes it, by its beginning.
+[[nodiscard]] inline bool is_encoded(std::string_view linked) {
+  return linked.size() > 2 && linked[0] == '_' && (linked[1] == 'Z' || linked[1] == 'R') &&
+         ((linked[2] >= '0' && linked[2] <= '9') || (linked[2] >= 'A' && linked[2] <= 'Z'));
+}
+
 /// Makes names as linkers have them readable: C++ (Itanium and Microsoft), Rust and D; also those
 /// of stubs, `_Z1fv@plt`.
 ///

@@ -25,6 +25,7 @@ class LinkedNames {
   LinkedName add(std::string_view linked) {
     linked = linked.substr(0, limits_.name_bytes);
     const std::string_view readable = demangler_.demangle(linked);
+    names_.losses().unread_names += readable.empty() && is_encoded(linked) ? 1U : 0U;
     return readable.empty() ? LinkedName{names_.text(linked), kNoText}
                             : LinkedName{names_.text(readable), names_.text(linked)};
   }

@@ -22,6 +22,8 @@ struct ReadLosses {
   std::uint64_t kernel_not_placed = 0;
   /// Inlined calls that have no name here: it is in a file that several share, and that is missing.
   std::uint64_t nameless_calls = 0;
+  /// Names that the compiler encoded and that nothing here can read: they stay as linked.
+  std::uint64_t unread_names = 0;
   /// Above 0: there are functions, whether one has any of the addresses or not.
   std::uint64_t functions_there = 0;
 

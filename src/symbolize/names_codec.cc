@@ -21,6 +21,7 @@ void for_each_loss(Losses& losses, const Visit& visit) {
   visit(losses.other_builds);
   visit(losses.kernel_not_placed);
   visit(losses.nameless_calls);
+  visit(losses.unread_names);
   visit(losses.functions_there);
 }
 

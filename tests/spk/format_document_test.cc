@@ -159,6 +159,7 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kMaxBlockBytes),       STACKPACK_CONSTANT(kMaxPageBytes),
     STACKPACK_CONSTANT(kMaxSampleBlockBytes), STACKPACK_CONSTANT(kMaxSummaryBytes),
     STACKPACK_CONSTANT(kMaxSummaryRows),      STACKPACK_CONSTANT(kFreeTableBytes),
+    STACKPACK_CONSTANT(kFreeIntervals),       STACKPACK_CONSTANT(kIntervalsPerByte),
     STACKPACK_CONSTANT(kMostTableRatio),      STACKPACK_CONSTANT(kInlinedPerRow),
     STACKPACK_CONSTANT(kMaxStackDepth),       STACKPACK_CONSTANT(kMaxFrames),
     STACKPACK_CONSTANT(kPlaneColumn),         STACKPACK_CONSTANT(kMaxEdges),

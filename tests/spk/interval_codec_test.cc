@@ -164,5 +164,26 @@ TEST_CASE("intervals: whether a thread encodes them does not show") {
   }
 }
 
+TEST_CASE("intervals: rows that are alike take as many bytes as a reader asks for") {
+  ScratchDirectory directory;
+  const auto out = std::move(io::OutputFile::create(directory.file("intervals"))).value();
+  spk::SectionWriter sections(*out, 3);
+  spk::IntervalWriter writer(sections, false);
+  constexpr std::uint64_t kRows = 5 * std::uint64_t{spk::kIntervalsPerBlock};
+  WaitInterval row;
+  for (std::uint64_t i = 0; i < kRows; ++i) {
+    row.from_ns = 10 * i;
+    row.to_ns = row.from_ns + 10;
+    REQUIRE(writer.add(row));
+  }
+  REQUIRE(writer.end(std::vector<std::string>{""}));
+  const spk::SectionRecord& section = sections.sections()[0];
+  CHECK(section.items == kRows);
+  CHECK(spk::keeps_interval_bounds(section.stored_bytes, kRows));
+  CHECK(section.stored_bytes * spk::kIntervalsPerByte >= kRows);
+  CHECK_FALSE(spk::keeps_interval_bounds(5 * 47, kRows));
+  CHECK(spk::keeps_interval_bounds(0, spk::kFreeIntervals));
+}
+
 }  // namespace
 }  // namespace stackpack::test

@@ -464,16 +464,25 @@ def read_summary(file):
     return Summary(events, losses)
 
 
+# First and last of what a terminal obeys, or does not show at all.
+HIDDEN = [(0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+          (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
+          (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+
+
+def is_hidden(code):
+    return any(first <= code <= last for first, last in HIDDEN)
+
+
 def escaped(name):
     """A name as listings write it; '-' when it is empty."""
     shown = {"\\": "\\\\", "\t": "\\t", "\n": "\\n"}
-    hidden = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
     out = ""
     for c in name.decode("utf-8", "surrogateescape"):
         code = ord(c)
         if c in shown:
             out += shown[c]
-        elif code in hidden or 0xDC80 <= code <= 0xDCFF:
+        elif is_hidden(code) or 0xDC80 <= code <= 0xDCFF:
             out += "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
         else:
             out += c
@@ -508,20 +517,39 @@ class Stacks:
 
 def list_stacks(file):
     stacks = Stacks(file)
+    aggregated = (b"samples.aggregated", b"1") in read_table(file, METADATA)
+    decimals = max(read_decimals(file), default=0) if aggregated else 0  # of one event
     for stack, count in sorted(count_samples(file).items()):
         if count > 0:
-            print(count, stacks.frames(stack))
+            print(decimal(count, decimals), stacks.frames(stack))
+
+
+def read_decimals(file):
+    """By event, how many digits of its weights stand behind the point."""
+    units = dict(read_table(file, METADATA))
+    decimals = []
+    for name, weighted in read_table(file, EVENTS):
+        unit = units.get(b"pprof.unit." + name, b"")
+        scaled = weighted and unit[-6:-1] == b"*10^-" and unit[-1:] in b"123456789"
+        decimals.append(int(unit[-1:]) if scaled else 0)
+    return decimals
+
+
+def decimal(value, decimals):
+    whole, rest = divmod(value, 10 ** decimals)
+    return f"{whole}.{rest:0{decimals}}".rstrip("0") if rest else str(whole)
 
 
 def list_samples(file):
     need(file.has(SAMPLES), "no samples")
+    decimals = read_decimals(file)
     stacks, events, before = Stacks(file), [escaped(name) for name, _ in read_table(file, EVENTS)], 0
     for s in read_samples(file):
         need(s.time >= before, "order of samples")
         before = s.time
         flags = ",".join(name for bit, name in enumerate(FLAGS) if s.flags >> bit & 1) or "-"
         print(seconds(s.time), number_or_none(s.pid), number_or_none(s.tid), number_or_none(s.cpu), events[s.event],
-              s.weight, ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
+              decimal(s.weight, decimals[s.event]), ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
               "" if s.stack == NONE else stacks.frames(s.stack), sep="\t")
 
 

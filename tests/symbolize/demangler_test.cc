@@ -63,6 +63,30 @@ TEST_CASE("demangler: names of C++, Rust and D") {
   CHECK(fits.demangle("_Z5foo__v@plt").empty());
 }
 
+TEST_CASE("demangler: lambdas within lambdas, where it was built with LLVM") {
+  Demangler demangler;
+  const std::string_view readable = demangler.demangle(
+      "_ZZZN3jkj9dragonbox10to_decimalIfNS0_20default_float_traitsIfEEJNS0_6detail11policy_"
+      "impl4sign"
+      "6ignoreENS5_13trailing_zero6removeEEEEDaNS0_23signed_significand_bitsIT_T0_EEjDpT1_ENKUlSC_"
+      "E_"
+      "clINS5_26decimal_to_binary_rounding15nearest_to_evenEEESA_SC_ENKUlDpT_E_clIJEEESA_SM_");
+  CHECK((readable.find("to_decimal<float") != std::string_view::npos) ==
+        demangles_microsoft_names());
+}
+
+TEST_CASE("demangler: what only LLVM reads stays small, too") {
+  Demangler demangler;
+  // A constraint at the end is what libiberty does not know.
+  for (const int doublings : {2, 12, 40, 400}) {
+    const std::string name = growing_itanium_name(doublings) + "Q1CIiE";
+    const std::string_view readable = demangler.demangle(name);
+    CHECK(readable.size() <= std::size_t{64} << 10);
+    CHECK((doublings <= 2 || readable.empty()));
+  }
+  CHECK(demangler.demangle("_Z1fI" + std::string(4000, 'P') + "iEvvQ1CIiE").size() < 5000);
+}
+
 TEST_CASE("demangler: names of Microsoft's compiler, where it was built with the means") {
   struct Case {
     const char* linked;

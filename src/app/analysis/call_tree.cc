@@ -127,6 +127,7 @@ CallTree CallTree::first(std::size_t most) const {
 Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std::size_t most) {
   HotSpotQuery folding = query;
   folding.folds_broken = query.filters.folds_broken();
+  folding.folds_inlined = true;
   const auto counting = SampleCounting::open(reader, folding);
   if (!counting) {
     return counting.error();

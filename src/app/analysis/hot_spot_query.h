@@ -60,6 +60,7 @@ struct HotSpots {
   /// What the choice of the event left out.
   std::vector<EventCount> events_left_out;
   IdleLeftOut idle;
+  std::vector<std::string> notices;  ///< as query::cut_notices has them
 
   /// Adds those of another file; rows of the same name, module and place become one.
   void add(HotSpots other);
@@ -83,6 +84,7 @@ struct HotSpotQuery {
   bool is_label = false;
   std::vector<std::string> types{};  ///< samples alone whose event names a type that fits one
   bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
+  bool folds_inlined = false;        ///< as query::FrameEntities::fold_inlined()
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
   /// Of kCallstack: so many of the largest rows alone; 0: all.

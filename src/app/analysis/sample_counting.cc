@@ -10,6 +10,7 @@
 #include "bytes/utf8.h"
 #include "core/saturating.h"
 #include "query/name_pattern.h"
+#include "query/selection/cut_notices.h"
 #include "query/selection/wait_events.h"
 
 namespace stackpack::app {
@@ -60,6 +61,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
+  counting->notices_ = query::cut_notices(reader.statistics());
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }
@@ -99,6 +101,9 @@ std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
       std::make_unique<query::FrameEntities>(*selection_, grain_of(query_), query_.linkage_names);
   if (!query_.patterns.empty()) {
     entities->keep_functions();
+  }
+  if (query_.patterns.empty() && (query_.folds_inlined || query_.by == HotSpotKind::kCallstack)) {
+    entities->fold_inlined();
   }
   if (query_.by == HotSpotKind::kPackage) {
     entities->group_modules([packages = ImagePackages(view_.modules)](const Module& module) {
@@ -272,6 +277,7 @@ void SampleCounting::describe(HotSpots& spots) const {
     }
   }
   spots.idle = selection_->idle_left_out();
+  spots.notices = notices_;
 }
 
 std::string SampleCounting::control_group_title(const Group& group) const {

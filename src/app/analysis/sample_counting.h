@@ -87,6 +87,7 @@ class SampleCounting {
   std::optional<query::PidSources> origins_;
   std::optional<SampleTypes> types_;
   std::optional<query::LabelValues> labels_;
+  std::vector<std::string> notices_;
   std::vector<StackId> ids_;
   std::vector<const query::Group*> with_stack_;
 };

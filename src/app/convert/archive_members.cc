@@ -15,8 +15,8 @@ namespace {
 // Traces of days grow to tens of gigabytes; beyond this it is no trace.
 constexpr std::uint64_t kMaxMemberBytes = std::uint64_t{1} << 40;
 
-// Each member that is converted opens its archive anew: their number times that of all members is
-// the work that an archive makes.
+// Each member that is converted reads the directory of its archive anew, and no other member: their
+// number times that of all members is the work that an archive makes.
 constexpr std::size_t kMaxCaptures = 1024;
 
 Result<bool> is_zip(io::ByteSource& source) {
@@ -59,7 +59,8 @@ Result<capture::ProbeAnswer> answer_to(codec::ZipArchive& zip, std::size_t membe
 
 }  // namespace
 
-Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& archive) {
+Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& archive,
+                                                             const std::string& named) {
   const Result<bool> zip = is_zip(archive);
   if (!zip) {
     return zip.error();
@@ -73,6 +74,9 @@ Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& arc
   }
   std::unique_ptr<CaptureArchive> captures(new CaptureArchive(std::move(*opened)));
   const std::vector<codec::ZipArchive::Member>& members = captures->zip_->members();
+  if (!named.empty()) {
+    return captures;
+  }
   std::vector<std::size_t> possible;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Result<capture::ProbeAnswer> answer = answer_to(*captures->zip_, i);

@@ -15,8 +15,10 @@ namespace stackpack::app {
 class CaptureArchive {
  public:
   /// `archive` must be seekable and outlive the object. A null pointer when it is no zip archive.
+  /// `named`: the member to be unpacked; then nothing looks for captures, and names() is empty.
   /// Errors: those of codec::ZipArchive; kLimit when there are too many captures.
-  static Result<std::unique_ptr<CaptureArchive>> open(io::ByteSource& archive);
+  static Result<std::unique_ptr<CaptureArchive>> open(io::ByteSource& archive,
+                                                      const std::string& named = {});
 
   /// Names of the captures, in the archive's order.
   [[nodiscard]] std::vector<std::string> names() const;

@@ -138,7 +138,8 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
 
 Status CaptureInput::add_archive(io::ByteSource& archive, const ConvertOptions& options,
                                  bool session) {
-  const Result<std::unique_ptr<CaptureArchive>> captures = CaptureArchive::open(archive);
+  const Result<std::unique_ptr<CaptureArchive>> captures =
+      CaptureArchive::open(archive, options.member);
   if (!captures) {
     return captures.error();
   }

@@ -1,8 +1,10 @@
 #include "app/diff/row_sums.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "app/diff/renames.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::app {
 
@@ -37,6 +39,10 @@ class RowSums {
     for (const ProfileUnit& unit : side_.units) {
       add_unit(unit);
     }
+    // Figures are in the unit of the event from here on.
+    const auto power = static_cast<double>(core::power_of_ten(side_.decimals));
+    sums_.scale *= power;
+    sums_.per_size /= query_.options.unit == DiffUnit::kRun ? power : 1;
     return std::move(sums_);
   }
 
@@ -48,15 +54,45 @@ class RowSums {
   // Nodes above which their row does not occur: there a callstack counts for the row's total.
   void find_outermost() {
     outermost_.assign(rows_.size(), false);
-    for (std::uint32_t node = 1; node < rows_.size(); ++node) {
-      if (!inside(node)) {
-        continue;
+    std::vector<std::uint32_t> open(sums_.total.size());  // by row: nodes on the way to the root
+    const auto counts = [&](std::uint32_t node) {
+      return node != StackTree::kRoot && rows_[node] != RowTable::kNoRow && inside(node);
+    };
+    depth_first(
+        [&](std::uint32_t node) { outermost_[node] = counts(node) && open[rows_[node]]++ == 0; },
+        [&](std::uint32_t node) {
+          if (counts(node)) {
+            --open[rows_[node]];
+          }
+        });
+  }
+
+  // Each node is entered after its parent, and left after its children.
+  template <typename Enter, typename Leave>
+  void depth_first(const Enter& enter, const Leave& leave) const {
+    const std::size_t nodes = rows_.size();
+    std::vector<std::uint32_t> first(nodes + 1);  // of the children of each node
+    for (std::uint32_t node = 1; node < nodes; ++node) {
+      ++first[side_.tree.parent(node) + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::uint32_t> children(nodes);
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (std::uint32_t node = 1; node < nodes; ++node) {
+      children[next[side_.tree.parent(node)]++] = node;
+    }
+    next.assign(first.begin(), first.end() - 1);
+    std::uint32_t node = StackTree::kRoot;
+    while (true) {
+      if (next[node] < first[node + 1]) {
+        node = children[next[node]++];
+        enter(node);
+      } else if (node == StackTree::kRoot) {
+        return;
+      } else {
+        leave(node);
+        node = side_.tree.parent(node);
       }
-      std::uint32_t above = side_.tree.parent(node);
-      while (above != StackTree::kRoot && rows_[above] != rows_[node] && inside(above)) {
-        above = side_.tree.parent(above);
-      }
-      outermost_[node] = above == StackTree::kRoot || !inside(above);
     }
   }
 

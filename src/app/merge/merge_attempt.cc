@@ -228,10 +228,7 @@ Status MergeAttempt::add_branches(std::size_t i, const OpenInput& opened) {
       return {};
     }
   }
-  std::vector<std::uint32_t> events;
-  for (const Event& event : opened.events) {
-    events.push_back(tables_.event(event));
-  }
+  const std::vector<std::uint32_t> events = tables_.numbers_of(opened.events, opened.metadata);
   return branches_.add(*branches, {opened.images, images_, events});
 }
 
@@ -240,10 +237,7 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   const InputCalls calls(opened.symbols->names(), names_);
   FrameRebaser frames({*opened.symbols, opened.images, images_, calls, names_},
                       opened.reader->stack_count());
-  std::vector<std::uint32_t> events;
-  for (const Event& event : opened.events) {
-    events.push_back(tables_.event(event));
-  }
+  std::vector<std::uint32_t> events = tables_.numbers_of(opened.events, opened.metadata);
   Result<std::vector<std::uint32_t>> reasons = reasons_of(*opened.reader);
   auto groups = control_groups_of(*opened.reader);
   auto labels = label_sets_of(*opened.reader);

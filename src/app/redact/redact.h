@@ -20,7 +20,7 @@ struct RedactOptions {
 /// byte by byte. Texts of values have stand-ins; values of kinds that this program does not know
 /// are left out, all of them, and counted. The same input, key and patterns give the same bytes. It
 /// has no fingerprint and no identity. Errors: those of opening a .spk file and of
-/// spk::check_stored_blocks(); kUnsupported for a merged one; of the output those of check_output()
+/// Reader::verify(); kUnsupported for a merged one; of the output those of check_output()
 /// and kIo, with Error::part kOutputPart.
 Result<RedactedCounts> redact_file(const std::string& input, const std::string& output,
                                    const RedactOptions& options);

@@ -73,6 +73,7 @@ void add_losses(const symbolize::ReadLosses& losses, std::string& reason) {
   add(losses.missing_files, " of its .dwo files cannot be read");
   add(losses.nameless_calls,
       " of its inlined calls are named in a file that several share (dwz), which is not here");
+  add(losses.unread_names, " of its names are encoded in a way that this program cannot read");
 }
 
 /// One task under way.

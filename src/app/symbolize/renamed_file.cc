@@ -22,7 +22,6 @@
 #include "spk/format/layout.h"
 #include "spk/read/block_reader.h"
 #include "spk/read/file_opener.h"
-#include "spk/read/stored_blocks.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
 
@@ -124,9 +123,6 @@ Status write_renamed(const std::string& input, const Names& names, io::OutputFil
   spk::OpenedFile file;
   if (const Status opened = spk::open_file(blocks, file); !opened) {
     return opened;
-  }
-  if (const Status sound = spk::check_stored_blocks(blocks, file.directory); !sound) {
-    return sound;
   }
   spk::SectionWriter sections(out, kLevel);
   if (const Status begun = sections.begin_file(); !begun) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
 #include "export/formats/otlp_owners.h"
@@ -389,10 +390,11 @@ class OtlpEncoder {
     protozero::pbf_writer profile(head);
     const query::EventChoice& choice = job_.selection.choice();
     const std::string& event = choice.name_of(part.event);
-    const std::string& counted = choice.weight_unit(part.event);
-    const std::string_view unit = counted == "ns"      ? "nanoseconds"
-                                  : counted == "bytes" ? "bytes"
-                                                       : "1";
+    const auto [own, decimals] = core::parse_unit(choice.weight_unit(part.event));
+    const std::string unit = core::scaled_unit(own == "ns"      ? "nanoseconds"
+                                               : own == "bytes" ? "bytes"
+                                                                : "1",
+                                               decimals);
     if (choice.weighted(part.event)) {
       write_value_type(profile, otlp::profile::kSampleType, event, unit);
     } else {

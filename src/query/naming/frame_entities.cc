@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "capture/memory_name.h"
+#include "query/naming/inlined_chain.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::query {
@@ -170,7 +171,13 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   }
   inlined_.clear();
   symbols.expand(location, inlined_);
-  for (const InlineFrame& frame : inlined_) {
+  const std::size_t hidden = folds_inlined_ ? InlinedChain::hidden(inlined_.size()) : 0;
+  for (std::size_t i = 0; i < inlined_.size(); ++i) {
+    if (hidden != 0 && i == InlinedChain::kShownAtEnd) {
+      add({InlinedChain::title(hidden), module, "", CodeMode::kInlined});
+      i += hidden;
+    }
+    const InlineFrame& frame = inlined_[i];
     const bool outermost = &frame == &inlined_.back();
     std::string place = place_of(key.frame, location, frame, grain_);
     if (grain_ == FrameGrain::kCodeAddress && has_image && location.has_address) {

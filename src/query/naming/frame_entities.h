@@ -67,6 +67,8 @@ class FrameEntities {
   void keep_functions() { keeps_functions_ = true; }
   /// The module or file that an entity is of; others are whole.
   std::uint32_t whole_of(std::uint32_t number);
+  /// Very long chains of inlined calls are shortened (inlined_chain.h). Before the first frame.
+  void fold_inlined() { folds_inlined_ = true; }
 
   /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
   std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
@@ -124,6 +126,7 @@ class FrameEntities {
   FrameGrain grain_;
   bool linkage_;
   bool keeps_functions_ = false;
+  bool folds_inlined_ = false;
   std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
   core::NumberTable<Key, KeyHash> known_;

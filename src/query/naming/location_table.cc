@@ -10,6 +10,7 @@
 #include "capture/module_map.h"
 #include "query/naming/broken_roots.h"
 #include "query/naming/build_id_text.h"
+#include "query/naming/inlined_chain.h"
 #include "query/selection/file_name.h"
 #include "symbols/symbol_index.h"
 
@@ -178,15 +179,19 @@ std::uint32_t LocationTable::code_of(const CodeLocation& found) {
       function.source = found.function->source;
       function.made_at_run_time = found.function->owner == FunctionOwner::kProcess;
     }
-    const auto number =
-        function_numbers_.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
-    if (number.second) {
-      functions_.push_back(function);
-    }
-    outer = place_of({number.first->second, naming_.by_function ? 0 : frame.line, outer});
+    outer = place_of({function_of(function), naming_.by_function ? 0 : frame.line, outer});
   }
   known->second = outer;
   return outer;
+}
+
+std::uint32_t LocationTable::function_of(const FunctionName& function) {
+  const auto [number, fresh] =
+      function_numbers_.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
+  if (fresh) {
+    functions_.push_back(function);
+  }
+  return number->second;
 }
 
 std::uint32_t LocationTable::place_of(const SourcePlace& place) {
@@ -224,7 +229,19 @@ std::uint32_t LocationTable::unfolded(const Location& location) {
   for (std::uint32_t at = location.code; at != kNoCode; at = places_[at].outer) {
     ++depth;
   }
+  const std::size_t hidden = InlinedChain::hidden(depth);
+  const std::uint32_t first_hidden = depth - static_cast<std::uint32_t>(InlinedChain::kShownAtEnd);
   for (std::uint32_t at = location.code; at != kNoCode;) {
+    if (hidden != 0 && depth == first_hidden) {
+      Location part = location;
+      part.code = place_of({function_of({names_.intern(InlinedChain::title(hidden))}), 0, kNoCode});
+      part.inline_depth = naming_.by_function ? 0 : depth - 1;
+      parts_.push_back(number_of(part));
+      for (std::size_t i = 0; i < hidden; ++i) {
+        at = places_[at].outer;
+      }
+      depth -= static_cast<std::uint32_t>(hidden);
+    }
     const SourcePlace place = places_[at];
     Location part = location;
     // As a function it is the same wherever it was inlined.

@@ -160,6 +160,7 @@ class LocationTable {
                                 bool returns);
   std::uint32_t code_of(const CodeLocation& found);
   std::uint32_t place_of(const SourcePlace& place);
+  std::uint32_t function_of(const FunctionName& function);
   std::uint32_t number_of(const Location& location);
   std::uint32_t unfolded(const Location& location);
   void append_text(const Location& location, std::string& out) const;

@@ -95,6 +95,10 @@ Status read_blocks(bytes::ByteCursor& in, SectionRecord& section) {
   if (!keeps_table_bounds(static_cast<SectionKind>(section.kind), stored, raw)) {
     return in.corrupt("spk: directory: a table is too large for its bytes in the file");
   }
+  if (section.kind == static_cast<std::uint32_t>(SectionKind::kIntervals) &&
+      !keeps_interval_bounds(stored, section.items)) {
+    return in.corrupt("spk: directory: too many intervals for their bytes in the file");
+  }
   return {};
 }
 

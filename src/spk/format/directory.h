@@ -32,6 +32,12 @@ constexpr bool keeps_table_bounds(SectionKind kind, std::uint64_t stored_bytes,
          (raw_bytes - kFreeTableBytes + kMostTableRatio - 1) / kMostTableRatio <= stored_bytes;
 }
 
+/// Whether a file may have `rows` intervals in blocks of `stored_bytes`.
+constexpr bool keeps_interval_bounds(std::uint64_t stored_bytes, std::uint64_t rows) {
+  return rows <= kFreeIntervals ||
+         (rows - kFreeIntervals + kIntervalsPerByte - 1) / kIntervalsPerByte <= stored_bytes;
+}
+
 /// One block: a zstd frame in the file.
 struct BlockRecord {
   std::uint32_t stored_bytes = 0;  ///< the frame

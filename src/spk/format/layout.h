@@ -142,6 +142,10 @@ inline constexpr std::uint32_t kRowsPerTableBlock = 4'096;
 
 /// Rows of a block of intervals.
 inline constexpr std::uint32_t kIntervalsPerBlock = 65'536;
+/// Intervals of a file: in all at most so many, and so many for each byte that they take in it.
+/// Rows that are alike are stored in next to nothing, and read one by one.
+inline constexpr std::uint32_t kFreeIntervals = 262'144;
+inline constexpr std::uint32_t kIntervalsPerByte = 2;
 /// Reasons of waits, and the longest.
 inline constexpr std::uint32_t kMaxWaitReasons = 4'096;
 inline constexpr std::uint32_t kMaxWaitReasonBytes = 255;

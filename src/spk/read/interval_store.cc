@@ -15,6 +15,10 @@ bool fits(const WaitInterval& row, const WaitQuery& query) {
          (!query.pid || row.pid == *query.pid) && (!query.tid || row.tid == *query.tid);
 }
 
+Error number_of_rows(const SectionRecord& section) {
+  return {ErrorCode::kCorrupt, section.offset, "spk: intervals: number of rows"};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> read_wait_reasons(BlockReader& blocks,
@@ -64,6 +68,9 @@ Status read_intervals(BlockReader& blocks, const Directory& directory, std::uint
           return decoded;
         }
         count += rows.size();
+        if (count > section->items) {
+          return number_of_rows(*section);
+        }
         std::erase_if(rows, [&query](const WaitInterval& row) { return !fits(row, query); });
         stopped = !rows.empty() && !visit(rows);
         return {};
@@ -71,9 +78,7 @@ Status read_intervals(BlockReader& blocks, const Directory& directory, std::uint
   if (!done || stopped) {
     return done;
   }
-  return count == section->items ? Status{}
-                                 : Status{Error{ErrorCode::kCorrupt, section->offset,
-                                                "spk: intervals: number of rows"}};
+  return count == section->items ? Status{} : Status{number_of_rows(*section)};
 }
 
 }  // namespace stackpack::spk

@@ -1,5 +1,7 @@
 #include "spk/write/interval_writer.h"
 
+#include <utility>
+
 #include "spk/format/interval_codec.h"
 #include "spk/format/layout.h"
 #include "spk/write/block_rows.h"
@@ -15,16 +17,36 @@ IntervalWriter::IntervalWriter(SectionWriter& out, bool threaded)
           [this](Block& block) { return write(block); }) {}
 
 Status IntervalWriter::pack(Block& block) {
+  block.frames.clear();
+  return pack_rows(block.rows, block.frames);
+}
+
+// Rows that are alike take blocks of few rows: no reader would take more for so few bytes.
+Status IntervalWriter::pack_rows(std::span<const WaitInterval> rows, std::vector<Frame>& frames) {
   content_.clear();
-  encode_intervals(block.rows, content_);
-  block.raw_bytes = static_cast<std::uint32_t>(content_.size());
-  return zstd_.compress_parts(content_.parts(), block.frame);
+  encode_intervals(rows, content_);
+  Frame frame;
+  frame.raw_bytes = static_cast<std::uint32_t>(content_.size());
+  if (const Status packed = zstd_.compress_parts(content_.parts(), frame.bytes); !packed) {
+    return packed;
+  }
+  if (rows.size() <= frame.bytes.size() * kIntervalsPerByte) {
+    frames.push_back(std::move(frame));
+    return {};
+  }
+  const std::size_t half = rows.size() / 2;
+  const Status first = pack_rows(rows.first(half), frames);
+  return first ? pack_rows(rows.subspan(half), frames) : first;
 }
 
 Status IntervalWriter::write(Block& block) {
   block.rows.clear();
-  const Result<BlockRecord> added = out_.add_frame(block.frame, block.raw_bytes);
-  return added ? Status{} : Status{added.error()};
+  for (const Frame& frame : block.frames) {
+    if (const Result<BlockRecord> added = out_.add_frame(frame.bytes, frame.raw_bytes); !added) {
+      return added.error();
+    }
+  }
+  return {};
 }
 
 Status IntervalWriter::add(const WaitInterval& row) {

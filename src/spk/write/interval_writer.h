@@ -33,13 +33,17 @@ class IntervalWriter {
   Status end(std::span<const std::string> reasons);
 
  private:
+  struct Frame {
+    std::vector<std::byte> bytes;
+    std::uint32_t raw_bytes = 0;
+  };
   struct Block {
     std::vector<WaitInterval> rows;
-    std::uint32_t raw_bytes = 0;
-    std::vector<std::byte> frame;
+    std::vector<Frame> frames;  // more than one when rows are alike
   };
 
   Status pack(Block& block);
+  Status pack_rows(std::span<const WaitInterval> rows, std::vector<Frame>& frames);
   Status write(Block& block);
 
   SectionWriter& out_;

@@ -1,11 +1,11 @@
-// The part of LLVM that demangles names of Microsoft's compiler; its static library needs no other.
+// The part of LLVM that demangles names; its static library needs no other.
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
 
 #include <llvm/Demangle/Demangle.h>
 
-#include "symbolize/microsoft_names.h"
+#include "symbolize/llvm_names.h"
 
 namespace stackpack::symbolize {
 
@@ -28,14 +28,30 @@ char* call_demangler(Function function, const char* linked) {
   }
 }
 
+// Up to LLVM 16 it also takes a buffer, and later on whether to read parameters.
+template <typename Function>
+char* call_itanium(Function function, const char* linked) {
+  if constexpr (std::is_invocable_v<Function, const char*, char*, std::size_t*, int*>) {
+    return function(linked, nullptr, nullptr, nullptr);
+  } else if constexpr (std::is_invocable_v<Function, std::string_view, bool>) {
+    return function(std::string_view(linked), true);
+  } else {
+    return function(std::string_view(linked));
+  }
+}
+
 }  // namespace
 
-bool reads_microsoft_names() {
+bool reads_llvm_names() {
   return true;
 }
 
-char* microsoft_name(const char* linked) {
+char* llvm_microsoft_name(const char* linked) {
   return call_demangler(&llvm::microsoftDemangle, linked);
+}
+
+char* llvm_itanium_name(const char* linked) {
+  return call_itanium(&llvm::itaniumDemangle, linked);
 }
 
 }  // namespace stackpack::symbolize
