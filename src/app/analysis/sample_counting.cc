@@ -73,7 +73,8 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
       counting->view_, counting->query_.filters,
       {.is_report = true,
        .numbers = query.by == HotSpotKind::kControlGroup || counting->labels_.has_value(),
-       .event_key = counting->query_.event_key});
+       .event_key = counting->query_.event_key,
+       .processors_apart = query.by == HotSpotKind::kEvent});
   if (!selection) {
     return selection.error();
   }
