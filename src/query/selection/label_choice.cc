@@ -1,11 +1,11 @@
 #include "query/selection/label_choice.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdio>
 #include <map>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "bytes/utf8.h"
 #include "query/name_pattern.h"
@@ -54,8 +54,11 @@ std::string label_text(const Label& label) {
   switch (label.type) {
     case LabelType::kText:
       return bytes::valid_utf8(label.text);
-    case LabelType::kReal:
-      return fmt::format("{:.6g}", std::bit_cast<double>(label.number));
+    case LabelType::kReal: {
+      std::array<char, 32> text{};
+      std::snprintf(text.data(), text.size(), "%.6g", std::bit_cast<double>(label.number));
+      return text.data();
+    }
     case LabelType::kInteger:
     case LabelType::kBool:
       break;
