@@ -292,6 +292,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
                                arguments.json, out);
     case DumpKind::kSampleFields:
       return dump_sample_fields(reader, arguments.json, out);
+    case DumpKind::kLabels:
+      return dump_labels(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
     case DumpKind::kEventsOf:  // of a capture

@@ -240,12 +240,21 @@ NextCommands next_commands(const ReportArguments& arguments, const std::vector<H
   } else if (!rows.empty() && by == HotSpotKind::kCallstack && rows.front().stack) {
     next.add({"show", file, std::to_string(*rows.front().stack)});
   } else if (!rows.empty()) {
-    if (const std::string filter = filter_of(by, rows.front().name); !filter.empty()) {
+    const bool is_label = by == HotSpotKind::kField && arguments.query.is_label;
+    const std::string& name = rows.front().name;
+    const std::string filter =
+        !is_label ? filter_of(by, name)
+        : is_plain_name(name) && is_plain_name(arguments.query.field) && name.front() != '['
+            ? fmt::format("--label={}={}", arguments.query.field, name)
+            : std::string();
+    if (!filter.empty()) {
       next.add({"top", file, filter}, filters);
     }
   }
-  const std::string grain = by == HotSpotKind::kField ? "--by=field:" + arguments.query.field
-                                                      : std::string(grain_word(by));
+  const std::string grain =
+      by == HotSpotKind::kField
+          ? (arguments.query.is_label ? "--by=label:" : "--by=field:") + arguments.query.field
+          : std::string(grain_word(by));
   const std::string only = arguments.only.empty() ? "" : "--only=" + arguments.only;
   next.add_longer({command_word(arguments.kind), file, arguments.function, grain, only,
                    arguments.tree ? "--tree" : ""},

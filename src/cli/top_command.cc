@@ -279,6 +279,7 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kPool:
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
+    case app::HotSpotKind::kField:
       return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||
              !arguments.annotate.empty() || !arguments.only.empty() || arguments.tree;
     default:

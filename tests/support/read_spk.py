@@ -27,9 +27,11 @@ SAMPLE_FIELDS, CONTROL_GROUPS = 35, 36
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
 CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
+LABEL_SETS = 50
 MODULE_FILES = 57
 REQUIRED, INDEXED = 1, 2
-WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS)
+WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS,
+              LABEL_SETS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX,
@@ -1019,12 +1021,51 @@ def list_lines(file):
         print(("process", "kernel", "image")[owner], pid, module, hex(start), hex(size), where, sep="\t")
 
 
+def read_label(block):
+    """(key, value as reports write it)."""
+    def text(most):
+        size = block.varint()
+        need(size <= most, "text of a label")
+        return block.take(size)
+
+    key, kind = text(255), block.u8()
+    need(kind <= 3, "type of a label")
+    if kind == 0:
+        return key, text(4096)
+    if kind == 1:
+        value, unit = signed(block.varint()), text(255)
+        return key, b"%d %s" % (value, unit) if unit else b"%d" % value
+    if kind == 2:
+        return key, b"%g" % struct.unpack("<d", block.take(8))
+    value = block.u8()
+    need(value <= 1, "Boolean of a label")
+    return key, b"%d" % value
+
+
+def list_labels(file):
+    """`set key value`, as `dump --labels`; samples have sets that are there."""
+    count = 0
+    for block in file.blocks(LABEL_SETS) if file.has(LABEL_SETS) else ():
+        for size in block.column(block.varint()):
+            set_bytes, before = Bytes(block.take(size)), b""
+            while set_bytes.at < len(set_bytes.data):
+                begin = set_bytes.at
+                key, value = read_label(set_bytes)
+                label = bytes(set_bytes.data[begin:set_bytes.at])
+                need(label > before, "order of labels")
+                before = label
+                print(count, escaped(key), escaped(value), sep="\t")
+            count += 1
+    for _, values in read_sample_fields(file) if file.has(SAMPLE_FIELDS) else ():
+        need(values.get(12, -1) < count, "labels of a sample")
+
+
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
     "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
     "intervals": list_intervals, "event-values": list_event_values,
-    "sample-fields": list_sample_fields, "branch-stacks": list_branch_stacks}
+    "sample-fields": list_sample_fields, "labels": list_labels, "branch-stacks": list_branch_stacks}
 
 
 def main():

@@ -69,12 +69,12 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return Error{ErrorCode::kUsage, kNoOffset,
                  "the file does not say of what control groups its samples are"};
   }
-  auto selection =
-      query::SampleSelection::create(counting->view_, counting->query_.filters,
-                                     {.is_report = true,
-                                      .numbers = query.by == HotSpotKind::kControlGroup,
-                                      .event_key = counting->query_.event_key,
-                                      .processors_apart = query.by == HotSpotKind::kEvent});
+  auto selection = query::SampleSelection::create(
+      counting->view_, counting->query_.filters,
+      {.is_report = true,
+       .numbers = query.by == HotSpotKind::kControlGroup || counting->labels_.has_value(),
+       .event_key = counting->query_.event_key,
+       .processors_apart = query.by == HotSpotKind::kEvent});
   if (!selection) {
     return selection.error();
   }
@@ -118,6 +118,16 @@ std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
 Status SampleCounting::find_types(const Reader& reader) {
   if (!query_.asks_for_types() && !query_.asks_for_fields()) {
     return {};
+  }
+  if (query_.asks_for_fields()) {
+    Result<query::LabelValues> labels = query::LabelValues::load(view_, query_.field);
+    if (!labels) {
+      return labels.error();
+    }
+    if (labels->any() || (query_.is_label && view_.label_sets)) {
+      labels_ = std::move(*labels);
+      return {};
+    }
   }
   Result<SampleTypes> types = query_.asks_for_fields()
                                   ? SampleTypes::load_field(reader, query_.field)
@@ -204,6 +214,12 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
   keys.event = true;  // what samples count for is a matter of their event
   if (types_) {
     return each_group_of_samples(keys, row_by_type(keys), visit);
+  }
+  if (labels_) {
+    const auto row_of = [this](const query::SelectedSample& sample) {
+      return std::optional(labels_->find(sample.label_set));
+    };
+    return each_group_of_samples(keys, row_of, visit);
   }
   if (query_.by == HotSpotKind::kControlGroup) {
     const auto row_of = [](const query::SelectedSample& sample) {

@@ -303,6 +303,7 @@ void set_redaction(app::CaptureSpool& capture, bool redact) {
   }
   if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
     fields->control_groups().set_redaction(redact);
+    fields->labels().set_redaction(redact);
   }
 }
 

@@ -378,7 +378,14 @@ Status SpkAssembler::write_fields(spk::FieldWriter& writer) {
     const Status settled = stacks == nullptr ? Status{} : stacks->settle(row);
     return settled ? writer.add(row) : settled;
   });
-  return written ? writer.end(fields->control_groups().sorted().rows) : written;
+  const Status ended = written ? writer.end(fields->control_groups().sorted().rows) : written;
+  if (!ended || fields->empty() || fields->labels().empty()) {
+    return ended;
+  }
+  spk::LabelSetWriter labels = writer.labels();
+  const Status added =
+      fields->labels().visit([&labels](std::string_view set) { return labels.add(set); });
+  return added ? labels.end() : added;
 }
 
 // What only the sources know comes from them.

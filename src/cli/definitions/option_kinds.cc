@@ -183,6 +183,11 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
   add_names(sub, "--cgroup", "samples of this control group (path or its last part)",
             filter.cgroups)
       ->group(kFilters);
+  sub.add_option("--label", filter.labels,
+                 "samples with this label; VALUE is a pattern, or '[no label]'")
+      ->type_name("KEY=VALUE")
+      ->one_at_a_time()
+      ->group(kFilters);
   add_names(sub, "--module", "callstacks that run through this image (path or its last part)",
             filter.modules)
       ->group(kFilters);

@@ -50,7 +50,8 @@ class OtlpEncoder {
                                                   : sizeof(std::uint64_t)))) {}
 
   Status write() {
-    if (job_.reader != nullptr && job_.view().has_samples && job_.reader->has_event_values()) {
+    if (job_.reader != nullptr && job_.view().has_samples &&
+        (job_.reader->has_event_values() || job_.reader->label_set_count() != 0)) {
       Result<OtlpSampleFields> fields = OtlpSampleFields::load(*job_.reader, job_.view());
       if (!fields) {
         return fields.error();

@@ -27,6 +27,7 @@ inline constexpr std::string_view kBuildIdNotHex = "pprof_build_id_not_hex";
 inline constexpr std::string_view kCommentsNotKept = "pprof_comments_not_kept";
 inline constexpr std::string_view kDroppedFrames = "pprof_dropped_frames";
 inline constexpr std::string_view kFramesNotDropped = "pprof_frames_not_dropped";
+inline constexpr std::string_view kLabelsCut = "pprof_labels_cut";
 inline constexpr std::string_view kLabelsNotKept = "pprof_labels_not_kept";
 inline constexpr std::string_view kOverlappingMappings = "pprof_overlapping_mappings";
 inline constexpr std::string_view kSampleOfZeros = "pprof_sample_of_zeros";
@@ -42,12 +43,12 @@ inline constexpr capture::SkipReason kPprofDamagedStream{"pprof_damaged_stream"}
 
 /// All of them, for the registry of formats.
 inline constexpr std::string_view kLossNames[] = {
-    loss::kDamagedSample,    loss::kDamagedTableEntry,  loss::kMissingString,
-    loss::kNegativeValue,    loss::kSampleOfOtherWidth, loss::kUnknownFunction,
-    loss::kUnknownLocation,  loss::kUnknownMapping,     loss::kAddressesByName,
-    loss::kBuildIdNotHex,    loss::kCommentsNotKept,    loss::kDroppedFrames,
-    loss::kFramesNotDropped, loss::kLabelsNotKept,      loss::kOverlappingMappings,
-    loss::kSampleOfZeros,
+    loss::kDamagedSample,       loss::kDamagedTableEntry,  loss::kMissingString,
+    loss::kNegativeValue,       loss::kSampleOfOtherWidth, loss::kUnknownFunction,
+    loss::kUnknownLocation,     loss::kUnknownMapping,     loss::kAddressesByName,
+    loss::kBuildIdNotHex,       loss::kCommentsNotKept,    loss::kDroppedFrames,
+    loss::kFramesNotDropped,    loss::kLabelsCut,          loss::kLabelsNotKept,
+    loss::kOverlappingMappings, loss::kSampleOfZeros,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kPprofDamagedStream,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/field_recorder.h"
 #include "formats/pprof/legacy_profile.h"
 #include "formats/pprof/message_stream.h"
 #include "formats/pprof/pprof_losses.h"
@@ -155,6 +156,7 @@ class ProfileReader {
     runs_.clear();
     values_.clear();
     comm_.reset();
+    labels_.clear();
     try {
       for (auto message = message_of(content); message.next();) {
         switch (message.tag_and_type()) {
@@ -221,6 +223,7 @@ class ProfileReader {
     }
   }
 
+  // A text, or a number with or without a unit: what has neither says nothing, as in pprof.
   void take_label(const LabelEntry& label, Sample& sample) {
     const std::string& key = tables_.text(label.key);
     const bool is_id = label.number >= 0 && label.number < std::int64_t{kUnknownId};
@@ -230,9 +233,44 @@ class ProfileReader {
       sample.tid = static_cast<std::uint32_t>(label.number);
     } else if (key == "comm" && label.text != 0) {
       comm_ = label.text;
-    } else {
-      sink_.losses().add(loss::kLabelsNotKept, LossKind::kNotice, 1);
+    } else if (label.text != 0) {
+      const std::string& text = tables_.text(label.text);
+      if (key != "event" || !is_event(text)) {
+        labels_.push_back({key, LabelType::kText, text, 0, {}});
+      }
+    } else if (label.number != 0 || label.unit != 0) {
+      labels_.push_back({key,
+                         LabelType::kInteger,
+                         {},
+                         static_cast<std::uint64_t>(label.number),
+                         tables_.text(label.unit)});
     }
+  }
+
+  // Of our own exports: the values of the sample say so.
+  [[nodiscard]] bool is_event(const std::string& text) const {
+    const auto& types = tables_.sample_types();
+    return std::any_of(types.begin(), types.end(),
+                       [&text](const auto& type) { return type.type == text; });
+  }
+
+  // The fields of a sample with labels.
+  std::optional<FieldRow> field_row() {
+    if (labels_.empty()) {
+      return std::nullopt;
+    }
+    capture::FieldRecorder* const fields = sink_.sample_fields();
+    if (fields == nullptr) {
+      sink_.losses().add(loss::kLabelsNotKept, LossKind::kNotice, labels_.size());
+      return std::nullopt;
+    }
+    const std::uint64_t cut = fields->labels().cut();
+    FieldRow row;
+    row.set(stackpack::SampleField::kLabelSet, fields->labels().number_of(labels_));
+    if (fields->labels().cut() != cut) {
+      sink_.losses().add(loss::kLabelsCut, LossKind::kNotice, fields->labels().cut() - cut);
+    }
+    return row;
   }
 
   void name_thread(const Sample& sample) {
@@ -252,6 +290,10 @@ class ProfileReader {
   Status add(Sample& sample, std::uint64_t offset) {
     sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     bool any = false;
+    const std::optional<FieldRow> fields = field_row();
+    if (fields) {
+      sample.flags |= capture::kSampleHasFields;
+    }
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (static_cast<std::int64_t>(values_[i]) < 0) {
         sink_.losses().add(loss::kNegativeValue, LossKind::kDamage, 1, offset);
@@ -264,6 +306,9 @@ class ProfileReader {
       any = true;
       sample.event = events_[i];
       sample.weight = values_[i];
+      if (fields) {
+        sink_.sample_fields()->add(sample.time_ns, 0, *fields);
+      }
       if (const Status status = sink_.add_sample(sample, {addresses_, runs_}); !status) {
         return status;
       }
@@ -288,6 +333,7 @@ class ProfileReader {
   std::vector<capture::ModeRun> runs_;
   std::vector<std::uint64_t> values_;
   std::optional<std::uint64_t> comm_;
+  LabelSet labels_;  // of the present sample
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
 };
 

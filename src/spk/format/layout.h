@@ -72,6 +72,7 @@ enum class SectionKind : std::uint32_t {
   kCycleSuccessors = 45,
   kCyclePages = 46,
   kCyclePageIndex = 47,
+  kLabelSets = 50,
   kModuleFiles = 57,
 };
 
@@ -87,7 +88,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 37> kSectionNames{{
+inline constexpr std::array<SectionName, 38> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -124,6 +125,7 @@ inline constexpr std::array<SectionName, 37> kSectionNames{{
     {SectionKind::kCycleSuccessors, "cycle_successors", false, false},
     {SectionKind::kCyclePages, "cycle_pages", false, true},
     {SectionKind::kCyclePageIndex, "cycle_page_index", false, false},
+    {SectionKind::kLabelSets, "label_sets", false, false},
     {SectionKind::kModuleFiles, "module_files", false, false},
 }};
 

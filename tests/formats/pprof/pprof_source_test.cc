@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "bytes/label_bytes.h"
 #include "capture/synthetic_frames.h"
 #include "codec/gzip_codec.h"
 #include "formats/pprof/pprof_losses.h"
@@ -270,6 +271,49 @@ TEST_CASE("pprof source: a thread has the name of a label comm with a text, and 
     }
     CHECK(name == c.name);
   }
+}
+
+TEST_CASE("pprof source: labels are fields of samples, each set of them once") {
+  ProfileText text;
+  text.type("samples", "count").location(1, 0, 0x10);
+  text.labelled_sample("route", "/pay", 0).labelled_sample("route", "/cart", 0);
+  text.labelled_sample("bytes", "", 4096).labelled_sample("route", "/pay", 0);
+  text.labelled_sample("event", "samples", 0);  // of our own exports: the column says so
+  text.labelled_sample("none", "", 0);          // neither a text nor a number
+  CollectingSink sink;
+  sink.keeps_fields = true;
+  REQUIRE(read(bytes_of(text.done()), sink).has_value());
+  REQUIRE(sink.rows.size() == 6);
+  std::vector<std::uint64_t> labelled;
+  for (std::uint64_t i = 0; i < sink.rows.size(); ++i) {
+    if ((sink.rows[static_cast<std::size_t>(i)].sample.flags & capture::kSampleHasFields) != 0) {
+      labelled.push_back(i);
+      sink.field_recorder.place(i);
+    }
+  }
+  CHECK(labelled == std::vector<std::uint64_t>{0, 1, 2, 3});
+  std::vector<std::uint64_t> sets;
+  REQUIRE(sink.field_recorder.finish([&sets](FieldRow& row) {
+    sets.push_back(row.value(stackpack::SampleField::kLabelSet));
+    return Status{};
+  }));
+  std::vector<LabelSet> labels;
+  REQUIRE(sink.field_recorder.labels().visit([&labels](std::string_view set) {
+    CHECK(bytes::read_labels(bytes::ByteCursor(std::as_bytes(std::span(set)), 0),
+                             labels.emplace_back()));
+    return Status{};
+  }));
+  REQUIRE(labels.size() == 3);
+  REQUIRE(sets.size() == 4);
+  const auto label_of = [&](std::size_t row) {
+    return labels[static_cast<std::size_t>(sets[row])].front();
+  };
+  CHECK(label_of(0) == Label{"route", LabelType::kText, "/pay", 0, {}});
+  CHECK(label_of(1) == Label{"route", LabelType::kText, "/cart", 0, {}});
+  CHECK(label_of(2) == Label{"bytes", LabelType::kInteger, {}, 4096, {}});
+  CHECK(sets[3] == sets[0]);
+  CHECK_FALSE(sink.counters.any_loss());
+  CHECK(sink.counters.sorted().empty());
 }
 
 TEST_CASE("pprof source: functions name the addresses of an image, with lines and inlined calls") {
