@@ -145,7 +145,8 @@ TEST_CASE("firefox: what cannot be read is left out and counted") {
   CHECK(circle.counters.count("firefox_unknown_index") == 2);
   for (const std::string& text :
        {std::string("{"), "{" + meta(75) + "}",
-        R"({"meta":{"version":20},"threads":[{"samples":{"schema":{"stack":0},"data":[]}}]})",
+        std::string(
+            R"({"meta":{"version":20},"threads":[{"samples":{"schema":{"stack":0},"data":[]}}]})"),
         std::string(99, '[')}) {
     CAPTURE(text);
     CHECK_FALSE(read(text, circle).has_value());
