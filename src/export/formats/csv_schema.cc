@@ -102,7 +102,7 @@ std::string_view duckdb_type(ColumnType type) {
 }
 
 std::string_view sqlite_type(ColumnType type) {
-  return type == kId || type == kCount ? "INTEGER" : "TEXT";
+  return type == kId || type == kCount ? "INTEGER" : type == kWeight ? "NUMERIC" : "TEXT";
 }
 
 std::string create_table(const Table& table, std::string_view (*type_of)(ColumnType)) {
