@@ -240,7 +240,7 @@ def run(program, arguments, sanitized, endless):
 def check_good_capture(program, folder):
     """What a program that does nothing gets wrong."""
     capture, packed = folder / "good", folder / "good.spk"
-    capture.write_bytes(perf_pipe(*[record(9, struct.pack("<QIIQQQ", 0x1000, 1, 1, 5 + i, 1, 0x2000))
+    capture.write_bytes(perf_pipe(*[record(9, struct.pack("<QIIQQQ", 0x2000, 1, 1, 5 + i, 1, 0x2000))
                                     for i in range(3)]))
     subprocess.run([program, "convert", str(capture), "-o", str(packed), "--quiet"], check=True)
     listing = subprocess.run([program, "dump", "--stacks", str(packed)], check=True, capture_output=True).stdout
