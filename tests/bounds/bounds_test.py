@@ -222,7 +222,8 @@ def run(program, arguments, sanitized, endless):
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
     problem = None
-    lines = error.decode(errors="replace").splitlines()
+    # After the reason, one line for each format that was tried.
+    lines = [line for line in error.decode(errors="replace").splitlines() if ": not read as " not in line]
     refusals = REFUSALS_OF_SELECTIONS if arguments[0] in ("show", "export") else REFUSALS
     if child.returncode not in refusals | {0}:
         problem = f"ended with {child.returncode}: {' / '.join(lines)[-300:]}"
