@@ -159,7 +159,8 @@ class Program:
 
     def check(self, what, *symbols):
         _, places = self.name(*symbols)
-        wrong = [address for address, name in places.items()
+        # Stubs of the linkage table are in no symbol table; code_symbols_test.py compares them with objdump.
+        wrong = [address for address, name in places.items() if name != ".plt" and not name.endswith("@plt")
                  if name not in self.names.get(address, self.by_llvm.get(address, {name}))]
         assert not wrong, (self.folder.name, what, len(wrong), hex(wrong[0]), places[wrong[0]])
         for reader, names in (("the symbol table", self.names), ("llvm-symbolizer", self.by_llvm)):
