@@ -238,3 +238,15 @@ TEST_CASE("folded source: a tab may stand in front of the count") {
   REQUIRE(read("main;work of it\t10\n", sink).has_value());
   CHECK(lines_of(sink) == std::vector<std::string>{"work of it;main 10"});
 }
+
+TEST_CASE("folded: a text that ends in zeros keeps its lines, bytes that begin as one are none") {
+  const std::string zeros = "main;work 10\nmain;rest 20\nmain;cu" + std::string(5000, '\0');
+  CHECK(bool{folded::probe({TestBytes().text(zeros).bytes, true})});
+  CollectingSink sink;
+  const auto account = read(zeros, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(sink.rows.size() == 2);
+  CHECK(sink.counters.count("folded_binary_line") == 1);
+  CHECK_FALSE(bool{folded::probe({TestBytes().text("a 1\n" + std::string(9, '\0') + "\1").bytes})});
+}
