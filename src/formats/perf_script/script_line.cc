@@ -332,7 +332,7 @@ std::optional<SourcePlace> parse_source_place(std::string_view text) {
   const auto line = colon == std::string_view::npos
                         ? std::nullopt
                         : number_of<std::uint32_t>(text.substr(colon + 1));
-  if (colon == 0 || !line) {
+  if (!line || (colon == 0 && *line != 0)) {
     return std::nullopt;
   }
   place.file = text.substr(0, colon);

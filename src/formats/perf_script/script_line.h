@@ -60,7 +60,7 @@ std::string_view before_branches(std::string_view text);
 std::optional<ScriptFrame> parse_traced_branch(std::string_view text);
 
 /// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`, and
-/// `IMAGE[ADDRESS]` where it is not known.
+/// `IMAGE[ADDRESS]` or `:0` where it is not known.
 struct SourcePlace {
   std::string_view file;
   std::uint32_t line = 0;

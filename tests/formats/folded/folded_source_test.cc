@@ -181,7 +181,7 @@ TEST_CASE("folded source: what is folded text, and what is not") {
                                          {"empty", "", false},
                                          {"prose", "Hello there\nworld\n", false},
                                          {"perf.data", "PERFILE2", false},
-                                         {"a NUL", std::string("a;b 1\n\0", 7), false},
+                                         {"a NUL", std::string("a;b 1\0c;d 2\n", 12), false},
                                          {"a control character", "a\x01;b 1\n", false},
                                          {"json", "{\"a\": 1}\n", false},
                                          {"gzip", "\x1f\x8b\x08 1\n", false}}) {

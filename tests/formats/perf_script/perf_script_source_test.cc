@@ -280,7 +280,7 @@ TEST_CASE("perf script: source lines are those of the frames before them") {
       sink);
   REQUIRE(account.has_value());
   CHECK(account->skipped.total() == 0);
-  CHECK(stacks_of(sink) == std::vector<std::string>{"fa.c:12@/a;g/src/b.c:3@/b;h@[k]"});
+  CHECK(stacks_of(sink) == std::vector<std::string>{"fa.c:12@/a;g/src/b.c:3@/b;h@[k];i@/b"});
 }
 
 TEST_CASE("perf script: source lines of inlined calls are where the next one is called") {
