@@ -133,6 +133,9 @@ class FoldedReader {
     if (account_.parsed == 0) {
       return Error{ErrorCode::kCorrupt, 0, "folded: no line is a callstack with a count"};
     }
+    if (other_lines_ > lines_) {
+      return Error{ErrorCode::kCorrupt, 0, "folded: most lines are not a callstack with a count"};
+    }
     return account_;
   }
 
@@ -169,6 +172,7 @@ class FoldedReader {
         sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, line_.offset);
       }
     } else {
+      other_lines_ += is_text ? std::uint64_t{1} : std::uint64_t{0};
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, line_.bytes, true);
     }
     return true;
@@ -181,6 +185,7 @@ class FoldedReader {
       return {};
     }
     account_.parsed += size;
+    ++lines_;
     return add(line);
   }
 
@@ -230,6 +235,8 @@ class FoldedReader {
   capture::WeightedEvents events_;
   capture::ByteAccount account_;
   bool has_two_counts_ = false;  // every line has
+  std::uint64_t lines_ = 0;
+  std::uint64_t other_lines_ = 0;  // of text
   std::vector<std::uint64_t> addresses_;
 };
 

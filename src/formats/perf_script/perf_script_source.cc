@@ -202,6 +202,9 @@ class ScriptReader {
     if (!any_) {
       return Error{ErrorCode::kCorrupt, 0, "perf script: no line begins a sample"};
     }
+    if (unknown_lines_ > lines_) {
+      return Error{ErrorCode::kCorrupt, 0, "perf script: most lines belong to no sample"};
+    }
     sink_.system().metadata("os.name", "Linux");
     return account_;
   }
@@ -225,7 +228,7 @@ class ScriptReader {
     const bool indented = line.text.starts_with('\t') || line.text.starts_with(' ');
     auto head = parse_head(line.text);
     if (indented && !(head && is_timed(*head)) && is_detail(line.text)) {
-      account_.parsed += line.bytes;
+      parsed(line.bytes);
       return failure_;
     }
     give_up_bare();
@@ -234,7 +237,7 @@ class ScriptReader {
     }
     if (head && !head->other_record && fits_others(*head)) {
       const Status ended = end_sample();
-      account_.parsed += line.bytes;
+      parsed(line.bytes);
       return ended ? begin_sample(*head, line.offset) : ended;
     }
     if (head && head->other_record) {
@@ -260,7 +263,7 @@ class ScriptReader {
       return false;
     }
     failure_ = end_sample();
-    account_.parsed += bare_ ? bare_line_.bytes : 0;
+    parsed(bare_ ? bare_line_.bytes : 0);
     is_headless_ = !bare_;
     const std::string head = bare_.value_or("");
     bare_.reset();
@@ -413,7 +416,13 @@ class ScriptReader {
     }
   }
 
+  void parsed(std::size_t bytes) {
+    account_.parsed += bytes;
+    ++lines_;
+  }
+
   void skip(SkipReason reason, LossKind kind, const capture::TextLine& line) {
+    unknown_lines_ += reason == skip::kUnknownLine ? std::uint64_t{1} : std::uint64_t{0};
     account_.skipped.add(reason, line.bytes);
     if (line.begins) {
       sink_.losses().add(name_of(reason), kind, 1, line.offset);
@@ -431,6 +440,8 @@ class ScriptReader {
   bool in_sample_ = false;
   bool keeps_ = false;
   bool any_ = false;
+  std::uint64_t lines_ = 0;  // of samples
+  std::uint64_t unknown_lines_ = 0;
   std::optional<bool> timed_;         // whether samples have times, once there is one
   std::optional<bool> names_events_;  // the first one does
   bool is_headless_ = false;          // the sample has no first line

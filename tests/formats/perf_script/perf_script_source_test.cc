@@ -276,7 +276,8 @@ TEST_CASE("perf script: source lines are those of the frames before them") {
   CollectingSink sink;
   const auto account = read(
       "a 7/7 1.000000: 1 cycles: \n\t 10 f+0x1 (/a+0x10)\n  a.c:12\n\t 20 g (/b)\n"
-      "  /src/b.c:3\n\t ffffffff81000000 h ([k])\n  [k][ffffffff81000000]\n\n",
+      "  /src/b.c:3\n\t ffffffff81000000 h ([k])\n  [k][ffffffff81000000]\n"
+      "\t 30 i (/b)\n  :0\n\n",
       sink);
   REQUIRE(account.has_value());
   CHECK(account->skipped.total() == 0);
