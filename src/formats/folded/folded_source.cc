@@ -9,6 +9,7 @@
 #include "bytes/byte_text.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
+#include "capture/text_head.h"
 #include "capture/weighted_events.h"
 #include "core/weight_scale.h"
 #include "formats/folded/folded_losses.h"
@@ -57,10 +58,6 @@ bool is_comment(std::string_view line) {
   return line == "#" || line.starts_with("# ");
 }
 
-std::string_view without_carriage_return(std::string_view text) {
-  return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
-}
-
 // Whether a line that ends with a number is one of this format: not a table of numbers, nor columns
 // that are aligned by blanks.
 bool is_plausible(const Line& line) {
@@ -80,21 +77,28 @@ struct LineCounts {
 // Counts the lines at the beginning of a text; a last line that is cut only if it is the first.
 LineCounts count_lines(std::string_view text, bool whole) {
   LineCounts counts;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const bool is_cut = end == std::string_view::npos && !whole;
-    const std::string_view line = without_carriage_return(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  capture::for_each_line(text, whole, [&counts](std::string_view line, bool is_cut) {
     if (line.empty() || is_comment(line) || (is_cut && counts.good + counts.bad != 0)) {
-      continue;
+      return;
     }
     const std::optional<Line> parsed = parse_line(line);
     const bool is_good =
         parsed ? is_plausible(*parsed) : is_cut && line.find(kSeparator) != std::string_view::npos;
     ++(is_good ? counts.good : counts.bad);
     counts.two_counts += parse_two_counts(line) ? std::size_t{1} : std::size_t{0};
-  }
+  });
   return counts;
+}
+
+// The text that a capture begins with; empty when it is not most of what is there before zeros.
+std::string_view text_of(const capture::CaptureHead& head) {
+  const std::string_view all = bytes::text_of(head.bytes);
+  const std::string_view text = capture::text_of_head(head);
+  const std::size_t written = all.find_last_not_of('\0') + 1;
+  const bool is_printable = std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
+  return is_printable && text.size() >= written / 2 ? text : std::string_view();
 }
 
 class FoldedReader {
@@ -128,6 +132,9 @@ class FoldedReader {
     account_.total = reader_.offset();
     if (account_.parsed == 0) {
       return Error{ErrorCode::kCorrupt, 0, "folded: no line is a callstack with a count"};
+    }
+    if (other_lines_ > lines_) {
+      return Error{ErrorCode::kCorrupt, 0, "folded: most lines are not a callstack with a count"};
     }
     return account_;
   }
@@ -165,6 +172,7 @@ class FoldedReader {
         sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, line_.offset);
       }
     } else {
+      other_lines_ += is_text ? std::uint64_t{1} : std::uint64_t{0};
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, line_.bytes, true);
     }
     return true;
@@ -177,6 +185,7 @@ class FoldedReader {
       return {};
     }
     account_.parsed += size;
+    ++lines_;
     return add(line);
   }
 
@@ -226,6 +235,8 @@ class FoldedReader {
   capture::WeightedEvents events_;
   capture::ByteAccount account_;
   bool has_two_counts_ = false;  // every line has
+  std::uint64_t lines_ = 0;
+  std::uint64_t other_lines_ = 0;  // of text
   std::vector<std::uint64_t> addresses_;
 };
 
@@ -233,11 +244,8 @@ class FoldedReader {
 
 capture::Probe probe(const capture::CaptureHead& head) {
   using capture::ProbeAnswer;
-  const std::string_view text = bytes::text_of(head.bytes);
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-  if (!printable) {
+  const std::string_view text = text_of(head);
+  if (text.empty()) {
     return {ProbeAnswer::kNo, "is not text"};
   }
   const LineCounts lines = count_lines(text, head.whole);

@@ -318,10 +318,26 @@ std::optional<ScriptFrame> parse_traced_branch(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_source_line(std::string_view text) {
+std::optional<SourcePlace> parse_source_place(std::string_view text) {
+  constexpr std::string_view kInlined = " (inlined)";
+  SourcePlace place;
+  place.inlined = text.ends_with(kInlined);
+  text.remove_suffix(place.inlined ? kInlined.size() : 0);
+  const std::size_t bracket = text.rfind('[');
+  if (text.ends_with(']') && bracket != 0 &&
+      is_hex(text.substr(bracket + 1, text.size() - bracket - 2))) {
+    return place;
+  }
   const std::size_t colon = text.rfind(':');
-  return colon != std::string_view::npos && colon != 0 && colon + 1 < text.size() &&
-         text.find_first_not_of(kDigits, colon + 1) == std::string_view::npos;
+  const auto line = colon == std::string_view::npos
+                        ? std::nullopt
+                        : number_of<std::uint32_t>(text.substr(colon + 1));
+  if (!line || (colon == 0 && *line != 0)) {
+    return std::nullopt;
+  }
+  place.file = text.substr(0, colon);
+  place.line = *line;
+  return place;
 }
 
 std::uint64_t count_branches(std::string_view text) {

@@ -59,8 +59,16 @@ std::string_view before_branches(std::string_view text);
 /// text is none.
 std::optional<ScriptFrame> parse_traced_branch(std::string_view text);
 
-/// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`.
-bool is_source_line(std::string_view text);
+/// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`, and
+/// `IMAGE[ADDRESS]` or `:0` where it is not known.
+struct SourcePlace {
+  std::string_view file;
+  std::uint32_t line = 0;
+  bool inlined = false;  ///< the frame is: perf says so behind the source line then
+};
+
+/// Nothing when the line, without the blanks around it, is none.
+std::optional<SourcePlace> parse_source_place(std::string_view text);
 
 /// Without blanks at both ends.
 std::string_view trimmed(std::string_view text);

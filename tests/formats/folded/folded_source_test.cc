@@ -75,16 +75,16 @@ TEST_CASE("folded source: lines become samples, names become frames, leaf first"
 TEST_CASE("folded source: a line that is none is counted where it is, the others are read") {
   CollectingSink sink;
   const std::string text = std::string("a;b 1\nno count\nc 2x\nd 99999999999999999999\ne -1\n") +
-                           "f" + '\0' + "g 1\n" + "h 5\n";
+                           "f" + '\0' + "g 1\n" + "h 5\nh 6\nh 7\n";
   const auto account = read(text, sink);
   REQUIRE(account.has_value());
-  CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5"});
+  CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5", "h 6", "h 7"});
   CHECK(sink.counters.count("folded_line_without_count") == 4);
   CHECK(sink.counters.count("folded_binary_line") == 1);
   CHECK(sink.counters.sorted()[1].first_offset == 6);
   CHECK(account->balanced());
   CHECK(test::skipped_map(*account) ==
-        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 4 - 6},
+        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 12 - 6},
                          {"folded_binary_line", 6}});
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("folded source: what is folded text, and what is not") {
                                          {"empty", "", false},
                                          {"prose", "Hello there\nworld\n", false},
                                          {"perf.data", "PERFILE2", false},
-                                         {"a NUL", std::string("a;b 1\n\0", 7), false},
+                                         {"a NUL", std::string("a;b 1\0c;d 2\n", 12), false},
                                          {"a control character", "a\x01;b 1\n", false},
                                          {"json", "{\"a\": 1}\n", false},
                                          {"gzip", "\x1f\x8b\x08 1\n", false}}) {
@@ -237,4 +237,16 @@ TEST_CASE("folded source: a tab may stand in front of the count") {
   CollectingSink sink;
   REQUIRE(read("main;work of it\t10\n", sink).has_value());
   CHECK(lines_of(sink) == std::vector<std::string>{"work of it;main 10"});
+}
+
+TEST_CASE("folded: a text that ends in zeros keeps its lines, bytes that begin as one are none") {
+  const std::string zeros = "main;work 10\nmain;rest 20\nmain;cu" + std::string(5000, '\0');
+  CHECK(bool{folded::probe({TestBytes().text(zeros).bytes, true})});
+  CollectingSink sink;
+  const auto account = read(zeros, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(sink.rows.size() == 2);
+  CHECK(sink.counters.count("folded_binary_line") == 1);
+  CHECK_FALSE(bool{folded::probe({TestBytes().text("a 1\n" + std::string(9, '\0') + "\1").bytes})});
 }

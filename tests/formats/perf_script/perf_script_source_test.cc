@@ -272,16 +272,47 @@ TEST_CASE("perf script: branches of a hardware trace are samples of where they c
   CHECK(losses(sink, "perf_script_traced_branches") == 2);
 }
 
-TEST_CASE("perf script: what names source lines and offsets in files is no name") {
+TEST_CASE("perf script: source lines are those of the frames before them") {
   CollectingSink sink;
   const auto account = read(
       "a 7/7 1.000000: 1 cycles: \n\t 10 f+0x1 (/a+0x10)\n  a.c:12\n\t 20 g (/b)\n"
-      "  b.c:3\n\n",
+      "  /src/b.c:3\n\t ffffffff81000000 h ([k])\n  [k][ffffffff81000000]\n"
+      "\t 30 i (/b)\n  :0\n\n",
       sink);
   REQUIRE(account.has_value());
   CHECK(account->skipped.total() == 0);
-  CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a;g@/b"});
-  CHECK(losses(sink, "perf_script_source_lines_not_kept") == 2);
+  CHECK(stacks_of(sink) == std::vector<std::string>{"fa.c:12@/a;g/src/b.c:3@/b;h@[k];i@/b"});
+}
+
+TEST_CASE("perf script: source lines of inlined calls are where the next one is called") {
+  CollectingSink sink;
+  const auto account = read(
+      "a 7/7 1.000000: 1 cycles: \n\t 10 innermost\n  a.h:3 (inlined)\n"
+      "\t 10 middle\n  b.h:5 (inlined)\n\t 10 outer+0x8 (/a)\n  a.c:12\n\n"
+      "a 7/7 1.000000: 1 cycles: \n\t 10 innermost\n  a.h:3 (inlined)\n"
+      "\t 10 outer+0x8 (/a)\n  a.h:3\n\t 20 lonely\n  c.c:4 (inlined)\n\n",
+      sink);
+  REQUIRE(account.has_value());
+  CHECK(account->skipped.total() == 0);
+  CHECK(stacks_of(sink) ==
+        std::vector<std::string>{"outera.h:3 < middle at a.c:12 < innermost at b.h:5@/a",
+                                 "outera.h:3 < innermost at :0@/a;lonelyc.c:4"});
+}
+
+TEST_CASE("perf script: a text that ends in zeros or other bytes keeps its samples") {
+  const std::string good = "a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n\n";
+  for (const std::string& rest : {std::string(5000, '\0'), std::string("\1\0\xff\n\0", 5)}) {
+    const std::vector<std::byte> bytes = TestBytes().text(good + rest).bytes;
+    CHECK(perf_script::probe({bytes, true}).answer == capture::ProbeAnswer::kCertain);
+    CollectingSink sink;
+    const auto account = read(good + rest, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->balanced());
+    CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a"});
+    CHECK(account->skipped.total() == rest.size());
+    CHECK(losses(sink, "perf_script_binary_line") != 0);
+  }
+  CHECK_FALSE(bool{perf_script::probe({TestBytes().text(std::string(99, '\0') + good).bytes})});
 }
 
 TEST_CASE("perf script: lines with fewer fields than the first are no samples") {
