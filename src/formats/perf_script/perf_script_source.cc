@@ -29,7 +29,6 @@ constexpr std::size_t kMostThreads = std::size_t{1} << 20;
 constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
 constexpr std::uint64_t kMostOffset = std::uint64_t{1}
                                       << 32;  // larger ones are addresses in memory
-constexpr std::size_t kAddressColumns = 16;   // in which perf right-aligns an address
 constexpr std::string_view kNamelessEvent = "samples";
 
 bool is_text(std::string_view line) {
@@ -227,7 +226,8 @@ class ScriptReader {
     }
     const bool indented = line.text.starts_with('\t') || line.text.starts_with(' ');
     auto head = parse_head(line.text);
-    if (indented && !(head && is_timed(*head)) && is_detail(line.text)) {
+    const bool is_head = head && (is_timed(*head) || head->other_record);
+    if (indented && !is_head && is_detail(line.text)) {
       parsed(line.bytes);
       return failure_;
     }
@@ -259,7 +259,7 @@ class ScriptReader {
     if (in_sample_ && !is_flat) {
       return take_detail(text);
     }
-    if (timed_.value_or(false) || !parse_frame(text)) {
+    if (timed_.value_or(false) || !parse_frame(text) || begins_with_number(line)) {
       return false;
     }
     failure_ = end_sample();
@@ -296,8 +296,12 @@ class ScriptReader {
     }
     const auto frame = parse_frame(text);
     if (frame) {
+      drop_address();
       add_frame(*frame);
       sample_.origin = StackOrigin::kRecorded;
+    } else if (is_instruction(text)) {
+      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
+      return true;
     } else if (const auto place = parse_source_place(text)) {
       stack_.place(*place);
       return true;
@@ -369,12 +373,20 @@ class ScriptReader {
     if (frame) {
       sink_.losses().add(loss::kTracedBranches, LossKind::kNotice, 1);
     } else if (end > kAddressColumns || head.event.empty()) {
-      frame = parse_frame(text);
+      frame = parse_frame(last_location(text));
     }
     if (frame) {
       add_frame(*frame);
       sample_.origin = StackOrigin::kIpOnly;
     } else if (!text.empty()) {
+      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
+    }
+  }
+
+  // Before a callstack the address in the first line is one of data.
+  void drop_address() {
+    if (sample_.origin == StackOrigin::kIpOnly) {
+      stack_.clear();
       sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
     }
   }

@@ -250,3 +250,31 @@ TEST_CASE("folded: a text that ends in zeros keeps its lines, bytes that begin a
   CHECK(sink.counters.count("folded_binary_line") == 1);
   CHECK_FALSE(bool{folded::probe({TestBytes().text("a 1\n" + std::string(9, '\0') + "\1").bytes})});
 }
+
+TEST_CASE("folded: metrics of austin are events") {
+  const auto rows = [](const std::string& text) {
+    CHECK(bool{folded::probe({TestBytes().text(text).bytes, true})});
+    CollectingSink sink;
+    const auto account = read(text, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->skipped.total() == 0);
+    std::vector<std::string> lines = lines_of(sink);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      lines[i] += " " + sink.events[sink.rows[i].sample.event].name;
+    }
+    return lines;
+  };
+  // Time is wall time, and processor time unless idle; memory by its sign (austin-python's
+  // stats.py).
+  CHECK(rows("# austin: 3.3.0\n# mode: full\n\nP1;T1;a:f:3 120,0,4096\nP1;T1;a:g:4 30,1,-8\n"
+             "P1;T1;a:h:5 7,1,0\n") ==
+        std::vector<std::string>{"a:f:3;T1;P1 120 wall", "a:f:3;T1;P1 120 cpu",
+                                 "a:f:3;T1;P1 4096 memory_alloc", "a:g:4;T1;P1 30 wall",
+                                 "a:g:4;T1;P1 8 memory_dealloc", "a:h:5;T1;P1 7 wall"});
+  CHECK(rows("# mode: memory\nP1;T1;a:f:3 4096\nP1;T1;a:g:4 -8\n") ==
+        std::vector<std::string>{"a:f:3;T1;P1 4096 memory_alloc", "a:g:4;T1;P1 8 memory_dealloc"});
+  for (const char* const text : {"a;b 1,2,3\n", "a;b 1,0\n", "a;b 1,0,x\n", "a;b -1\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(bool{folded::probe({TestBytes().text(text).bytes, true})});
+  }
+}

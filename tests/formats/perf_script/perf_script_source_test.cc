@@ -334,3 +334,47 @@ TEST_CASE("perf script: logs and other texts are none") {
     CHECK_FALSE(bool{perf_script::probe({TestBytes().text(text).bytes})});
   }
 }
+
+TEST_CASE(
+    "perf script: a number in front of an untimed sample is its thread or period by its columns") {
+  struct Case {
+    const char* head;
+    std::uint32_t tid;
+    std::uint64_t weight;
+    const char* event;
+  };
+  for (const Case& c :
+       std::vector<Case>{{" 1207 ", 1207, 1, "samples"},
+                         {"   2500000 ", kUnknownId, 2'500'000, "samples"},
+                         {"   2500000   cpu-clock: ", kUnknownId, 2'500'000, "cpu-clock"},
+                         {" 1207    2500000   cpu-clock: ", 1207, 2'500'000, "cpu-clock"},
+                         {"w  1207 cpu-clock: ", 1207, 1, "cpu-clock"},
+                         {"w    2500000   cpu-clock: ", kUnknownId, 2'500'000, "cpu-clock"},
+                         {"w    2500000 ", kUnknownId, 2'500'000, "samples"}}) {
+    CAPTURE(c.head);
+    CollectingSink sink;
+    const std::string sample = std::string(c.head) + "\n\t            1135 f (/w)\n\n";
+    const auto account = read(sample + sample, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->skipped.total() == 0);
+    CHECK(stacks_of(sink) == std::vector<std::string>{"f@/w", "f@/w"});
+    CHECK(sink.rows[1].sample.tid == c.tid);
+    CHECK(sink.rows[1].sample.weight == c.weight);
+    CHECK(sink.events[sink.rows[1].sample.event].name == c.event);
+  }
+}
+
+TEST_CASE("perf script: an address of data is no frame, nor are records and instructions") {
+  CollectingSink sink;
+  const auto account = read(
+      "w  7 1.000000:          1 page-faults:     55907bd07010 data (/w)\n\t    1135 f (/w)\n"
+      " insn: 48 29 f8\n\nPERF_RECORD_FINISHED_ROUND\n"
+      "w  7 1.000000:          1 page-faults:     55907bd07010 data (/w)             1136 g (/w)\n"
+      "w  7 1.000000:          1 cpu-clock:                0             1137 h (/w)\n",
+      sink);
+  REQUIRE(account.has_value());
+  CHECK(stacks_of(sink) == std::vector<std::string>{"f@/w", "g@/w", "h@/w"});
+  CHECK(losses(sink, "perf_script_other_record") == 1);
+  CHECK(losses(sink, "perf_script_unknown_line") == 0);
+  CHECK(losses(sink, "perf_script_trace_text_not_kept") == 2);
+}
