@@ -20,12 +20,15 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import properties  # noqa: E402
 import reports  # noqa: E402
+import schedules  # noqa: E402
+import waits  # noqa: E402
 from pprof import stacks as pprof_stacks  # noqa: E402
-from store import NONE, Store  # noqa: E402
+from store import NONE, WAITS, Store  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt",
             "unwind/*.perf.data")
+SCHEDULES = 12
 FILTERS = ("pid", "tid", "comm", "from", "to", "idle", "focus", "ignore", "hide", "count")
 
 
@@ -59,10 +62,15 @@ def options(question, to="--to"):
     return words + (["--idle"] if question.get("idle") else [])
 
 
+def shown(question):
+    """Reports leave out threads that wait for work."""
+    return ["--idle-pools"] if question["event"] in WAITS else []
+
+
 # Surfaces: each gives the command, the program's answer and the model's, both as {key: figure}.
 
 def ask_top(program, store, question):
-    command = [program, "top", store.path, "--by", question["grain"], "-n", "0", "--json", *options(question)]
+    command = [program, "top", store.path, "--by", question["grain"], "-n", "0", "--json", *options(question), *shown(question)]
     yield command
     answer = json.loads(run(*command))
     of_program = collections.Counter()
@@ -79,7 +87,7 @@ def ask_top(program, store, question):
 def ask_neighbours(above):
     def ask(program, store, question):
         command = [program, "callers" if above else "callees", store.path, exactly(question["function"]), "-n", "0", "--json",
-                   *options(question)]
+                   *options(question), *shown(question)]
         yield command
         rows = json.loads(run(*command))["rows"]
         report = reports.Report(store, {**question, "grain": "function"})
@@ -91,9 +99,7 @@ def ask_neighbours(above):
 
 
 def ask_folded(program, store, question):
-    command = [program, "export", store.path, "--format", "folded", "-o", "-", "--keep-broken", "--inline",
-               *options(question, "--to-time")] + ([] if question.get("idle") else ["--no-idle"])
-    command = [word for word in command if word != "--idle"]
+    command = [program, "export", store.path, "--format", "folded", "-o", "-", "--keep-broken", "--inline", *export_options(question)]
     yield command
     of_program = collections.Counter()
     for line in run(*command).splitlines():
@@ -102,8 +108,14 @@ def ask_folded(program, store, question):
     yield of_program, reports.Report(store, {**question, "grain": "offset"}).folded()
 
 
+def export_options(question):
+    """Exports have idle samples and threads unless told otherwise."""
+    words = [word for word in options(question, "--to-time") if word != "--idle"]
+    return words if question.get("idle") or question["event"] in WAITS else [*words, "--no-idle"]
+
+
 def ask_tree(program, store, question):
-    command = [program, "top", store.path, "--tree", "--keep-broken", "-n", "0", "--json", *options(question)]
+    command = [program, "top", store.path, "--tree", "--keep-broken", "-n", "0", "--json", *options(question), *shown(question)]
     yield command
     of_program, path = collections.Counter(), []
     for row in json.loads(run(*command))["rows"]:
@@ -114,8 +126,7 @@ def ask_tree(program, store, question):
 
 
 def ask_pprof(program, store, question):
-    command = [program, "export", store.path, "--format", "pprof", "-o", "-", *options(question, "--to-time")]
-    command = [word for word in command if word != "--idle"] + ([] if question.get("idle") else ["--no-idle"])
+    command = [program, "export", store.path, "--format", "pprof", "-o", "-", *export_options(question)]
     yield command
     done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
     if done.returncode != 0:
@@ -123,7 +134,49 @@ def ask_pprof(program, store, question):
     yield pprof_stacks(done.stdout, question.get("count") == "samples"), reports.Report(store, {**question, "grain": "offset"}).named_stacks()
 
 
-SURFACES = {"tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
+def ask_wait_sums(program, store, question):
+    command = [program, "waits", store.path, "--json", "--idle-pools", *wait_options(question)]
+    yield command
+    of_program = {}
+    for row in json.loads(run(*command))["threads"]:
+        states = {state: row[state] for state in ("running", "blocked", "woken", "preempted", "awake", "unknown", "exited")}
+        for state, value in (states | {"blocked:" + reason: value for reason, value in row["blocked_by"].items()}).items():
+            if value["count"]:
+                of_program[row["tid"], state] = value["count"], value["ns"], value["max_ns"]
+    yield of_program, waits.sums(in_window(store.intervals, question))
+
+
+def ask_runs(program, store, question):
+    command = [program, "waits", store.path, "--list", "--json", *wait_options({"tid": question["tid"]} if "tid" in question else {})]
+    yield command
+    rows = json.loads(run(*command))
+    of_model = waits.runs(store.intervals)
+    yield ({(row["tid"], row["time_ns"]): (row["wait_ns"], row["delay_ns"], row["run_ns"]) for row in rows},
+           {key: value for key, value in of_model.items() if key[0] == question.get("tid", key[0])})
+
+
+def ask_path(program, store, question):
+    command = [program, "waits", store.path, "--path", str(question["tid"]), "--list", "--json", *wait_options(question)[2:]]
+    yield command
+    own = in_window(store.intervals, question)
+    start, end = own[0].start if own else 0, own[-1].end if own else 0
+    of_program = {(step["from_ns"], step["to_ns"], step["tid"], step["state"]): 1 for step in json.loads(run(*command))}
+    yield of_program, {tuple(step): 1 for step in waits.path(store.intervals, question["tid"], start, end)}
+
+
+def wait_options(question):
+    return [word for key in ("tid", "from", "to") if key in question for word in (f"--{key}", str(question[key]))]
+
+
+def in_window(rows, question):
+    """Intervals of a question's thread, as far as they lie in its time."""
+    first, last = question.get("from", 0), question.get("to", 1 << 64)
+    touches = lambda row: row.end != row.start and (row.end == first or row.start == last)
+    return [row._replace(start=max(row.start, first), end=min(row.end, last)) for row in rows
+            if row.tid == question.get("tid", row.tid) and first <= row.end and row.start <= last and not touches(row)]
+
+
+SURFACES = {"wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
 
 
 def law_broken(law, program, store, stores, numbers, folder):
@@ -141,7 +194,7 @@ def differences(surface, program, store, question):
     except Failed as error:
         if not is_empty(surface, str(error)):
             return command, [f"no answer: {error}"]
-        chosen = reports.Report(store, question).rows
+        chosen = question["event"] and reports.Report(store, question).rows
         return command, ["no answer, where the model has samples"] if chosen and "selected" in str(error) else []
     rows = [key for key in {*of_program, *of_model} if of_program.get(key, 0) != of_model.get(key, 0)]
     return command, [f"{key}: program {of_program.get(key, 0)}, model {of_model.get(key, 0)}" for key in sorted(rows, key=str)]
@@ -149,6 +202,8 @@ def differences(surface, program, store, question):
 
 def is_empty(surface, error):
     """Nothing is left to count, or no such function in it."""
+    if surface == "path":
+        return "the thread has no intervals in the time range" in error
     return "no sample of the file is selected" in error or surface in ("callers", "callees") and "no function" in error
 
 
@@ -159,13 +214,18 @@ class Drawer:
         self.store, self.random = store, random_numbers
         names = [name for name, _ in store.events]
         self.samples = [s for s in store.samples if names.count(names[s.event]) == 1]
+        waiting = [s for event in WAITS if event not in names for s in store.samples_of(event)]
+        self.samples += waiting * (len(self.samples) // (2 * len(waiting)) + 1 if waiting else 0)  # one question in three, at least
         # Events of one group would be taken together.
         self.functions = sorted({f.name for f in store.functions})
 
     def question(self):
+        if self.store.intervals and self.random.random() < .15:
+            return self.of_waits()
         sample = self.random.choice(self.samples)
         surface = self.random.choice(("top", "top", "top", "callers", "callees", "folded", "tree", "pprof"))
-        question = {"surface": surface, "event": self.store.events[sample.event][0], "grain": self.random.choice(reports.GRAINS)}
+        question = {"surface": surface, "event": sample.event if sample.event in WAITS else self.store.events[sample.event][0]}
+        question["grain"] = self.random.choice(reports.GRAINS + (("reason", "waker") * 2 if sample.event in WAITS else ()))
         if surface in ("callers", "callees"):
             if not self.functions:
                 return self.question()
@@ -176,6 +236,16 @@ class Drawer:
                 question[name] = value
         if question.get("to", 1 << 64) < question.get("from", 0):
             question["from"], question["to"] = question["to"], question["from"]
+        return question
+
+    def of_waits(self):
+        row = self.random.choice(self.store.intervals)
+        question = {"surface": self.random.choice(("wait sums", "runs", "path")), "event": "", "tid": row.tid}
+        if self.random.random() < .5:
+            times = sorted(self.random.choice(self.store.intervals).start + self.random.randrange(-1, 2) for _ in range(2))
+            question |= dict(zip(("from", "to"), times))
+        if question["surface"] != "path" and self.random.random() < .5:
+            del question["tid"]
         return question
 
     def function_of(self, sample):
@@ -205,7 +275,7 @@ class Drawer:
 def smaller(surface, program, store, question):
     """The question without each filter that does not matter for the failure."""
     for name in FILTERS:
-        if name in question:
+        if name in question and (surface, name) != ("path", "tid"):
             less = {key: value for key, value in question.items() if key != name}
             if differences(surface, program, store, less)[1]:
                 question = less
@@ -229,6 +299,20 @@ def captures(arguments, folder):
         if store.samples:
             store.source = source
             yield store
+    yield from scheduled(arguments, pathlib.Path(folder))
+
+
+def scheduled(arguments, folder):
+    """Systems whose schedule is drawn: their intervals are those of their switches."""
+    for number in range(0 if arguments.captures else SCHEDULES):
+        numbers = random.Random(f"{arguments.seed} {number}")
+        schedule = schedules.Schedule(numbers, numbers.choice((20, 60, 200)))
+        source, packed = folder / f"schedule-{number}.perf.data", folder / f"schedule-{number}.spk"
+        schedule.system.write(source)
+        run(arguments.program, "convert", "-q", source, "-o", packed)
+        store = Store(str(packed))
+        store.source, store.events_of_switches = source, schedule.events
+        yield store
 
 
 def main():
@@ -247,6 +331,10 @@ def main():
         drawers = [Drawer(store, random.Random(f"{arguments.seed} {i}")) for i, store in enumerate(stores)]
         drawers = [drawer for drawer in drawers if drawer.samples]
         numbers = random.Random(arguments.seed)
+        for store in stores:
+            for line in properties.wrong_intervals(store):
+                wrong += 1
+                print(f"{store.source}: {line}", flush=True)
         laws = pathlib.Path(folder) / "laws"
         laws.mkdir()
         for _ in range(arguments.questions):

@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 
 import reports
+import waits
 from store import NONE, Store
 
 
@@ -154,6 +155,18 @@ def same_bytes_for_any_resources(program, store, random, folder):
     command = [program, "convert", "-q", *words, store.source, "-o", out]
     other, error = written(*command)
     return command, [] if plain == other and plain else [f"other bytes {error}"]
+
+
+def wrong_intervals(store):
+    """Lines that say what of the intervals of a file cannot be, or is not what the switches of its capture say."""
+    most = waits.most_running(store.intervals)
+    lines = [f"{most} threads run at a time on {store.processors} processors"] if most > store.processors else []
+    if hasattr(store, "events_of_switches"):
+        addresses = lambda stack: None if stack == NONE else tuple(address for _, address in store.stacks[stack])
+        got = {waits.Interval(*row[:1], *row[2:7], addresses(row.stack), row.waker_kind, row.waker, addresses(row.waker_stack)) for row in store.intervals}
+        wanted = set(waits.intervals(store.events_of_switches))
+        lines += [f"only the file has {row}" for row in sorted(got - wanted, key=str)[:3]] + [f"not in the file: {row}" for row in sorted(wanted - got, key=str)[:3]]
+    return lines
 
 
 OF_ONE = (cut_of_everything, filters_partition, windows_add_up, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources)

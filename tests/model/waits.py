@@ -124,6 +124,22 @@ def sums(rows):
     return found
 
 
+def runs(rows):
+    """{(thread, end of a run): (waited before it, of that able to run, length)}"""
+    found, waited, able, before = {}, 0, 0, None
+    for row in rows:
+        if row.tid != before:
+            waited, able, before = 0, 0, row.tid
+        length = row.end - row.start
+        if row.state == "running":
+            found[row.tid, row.end] = waited, able, length
+            waited = able = 0
+        elif row.state in ("blocked", "woken", "preempted"):
+            waited += length
+            able += length if row.state == "woken" else 0
+    return found
+
+
 def path(rows, tid, start, end):
     """Whom a thread waited for: [Step] by time."""
     lanes = collections.defaultdict(list)
