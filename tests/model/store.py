@@ -89,6 +89,9 @@ class Store:
             node = node[1]
         return tuple(frames)
 
+    def __repr__(self):
+        return os.path.basename(self.path)
+
     def read_names(self, file):
         numbers = spk.TextNumbers()
         functions = spk.read_functions(file, numbers) if file.has(spk.FUNCTIONS) else []
