@@ -73,24 +73,6 @@ std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
   return hash ^ (hash >> 32);
 }
 
-std::uint32_t FrameEntities::number_of(FrameEntity entity) {
-  std::string key = entity.name;
-  key += '\0';
-  key += entity.module;
-  key += '\0';
-  key += entity.place;
-  if (!entity.function.empty()) {
-    key += '\0' + entity.function + '\0' + entity.function_module;
-  }
-  const std::uint32_t number = texts_.intern(key);
-  if (number == entities_.size()) {
-    entities_.push_back(std::move(entity));
-  } else {
-    see_as(number, entity.mode);
-  }
-  return number;
-}
-
 std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
   if (entities_[number].function.empty()) {
     return number;
