@@ -141,13 +141,13 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
   if (const Status spooled = make_seekable(source); !spooled) {
     return spooled;
   }
-  return add_archive(*source, options, session);
+  return add_archive(*source, path, options, session);
 }
 
-Status CaptureInput::add_archive(io::ByteSource& archive, const ConvertOptions& options,
-                                 bool session) {
+Status CaptureInput::add_archive(io::ByteSource& archive, const std::string& path,
+                                 const ConvertOptions& options, bool session) {
   const Result<std::unique_ptr<CaptureArchive>> captures =
-      CaptureArchive::open(archive, options.member);
+      CaptureArchive::open(archive, options.member, path);
   if (!captures) {
     return captures.error();
   }
