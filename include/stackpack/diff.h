@@ -114,6 +114,7 @@ struct DiffRow {
   bool shared_name = false;  ///< rows of other modules have this name, too
   DiffFigure self;           ///< in it
   DiffFigure total;          ///< in it or what it calls, each sample once
+  std::vector<std::string> aliases{};  ///< what the function is called, too
 };
 
 struct DiffSide {

@@ -102,6 +102,14 @@ struct Function : CodeRange {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
+/// What a function is called, too. Rows name texts; all functions of that name have the alias.
+struct FunctionAlias {
+  std::uint32_t name = kNoText;   ///< of functions
+  std::uint32_t alias = kNoText;  ///< as people read it
+
+  friend bool operator==(const FunctionAlias&, const FunctionAlias&) = default;
+};
+
 /// A function whose code became part of another one's. Rows form trees, whose roots are inlined
 /// into the function itself; every row comes after its parent.
 struct InlinedCall {
@@ -129,10 +137,11 @@ struct CodeLine : CodeRange {
 /// All of them. Functions and lines come by owner, pid or module, start, life; then functions by
 /// birth.
 struct Names {
-  TextTable texts;                   ///< of all rows
-  std::vector<Function> functions;   ///< may overlap: see Function
-  std::vector<InlinedCall> inlined;  ///< parents first
-  std::vector<CodeLine> lines;       ///< those of one owner and birth do not overlap
+  TextTable texts;                       ///< of all rows
+  std::vector<Function> functions;       ///< may overlap: see Function
+  std::vector<InlinedCall> inlined;      ///< parents first
+  std::vector<CodeLine> lines;           ///< those of one owner and birth do not overlap
+  std::vector<FunctionAlias> aliases{};  ///< by name; each pair once
 
   friend bool operator==(const Names&, const Names&) = default;
 };

@@ -307,6 +307,15 @@ Fit FunctionPattern::fit(std::string_view name, std::string_view module) const {
   return fits_module(module) ? fit_function(name) : Fit::kNone;
 }
 
+FunctionPattern::Fit FunctionPattern::fit(std::string_view name, std::string_view module,
+                                          std::span<const std::string> aliases) const {
+  Fit best = fit(name, module);
+  for (const std::string& alias : aliases) {
+    best = std::min(best, std::max(fit(alias, module), Fit::kWhole));
+  }
+  return best;
+}
+
 std::vector<bool> best_fits(std::span<const Fit> fits) {
   const auto best = std::min_element(fits.begin(), fits.end());
   std::vector<bool> meant;

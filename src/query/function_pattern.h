@@ -44,6 +44,10 @@ class FunctionPattern {
     kNone,
   };
   [[nodiscard]] Fit fit(std::string_view name, std::string_view module) const;
+  /// The same of a function with other names. They never fit better than kWhole: what is called
+  /// just so comes first.
+  [[nodiscard]] Fit fit(std::string_view name, std::string_view module,
+                        std::span<const std::string> aliases) const;
 
   FunctionPattern(FunctionPattern&&) noexcept;
   FunctionPattern& operator=(FunctionPattern&&) noexcept;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gelf.h>
@@ -316,12 +317,23 @@ void ElfSymbols::settle() {
     }
     const std::uint64_t size = std::max(before->size, symbol.size);
     if (aliases.is_better(symbol, *before)) {
-      *before = symbol;
+      aliases_.push_back(std::exchange(*before, symbol));
+    } else {
+      aliases_.push_back(symbol);
     }
     before->size = size;
   }
   functions_.resize(kept);
+  core::sort_rows(aliases_,
+                  [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
   find_ends();
+}
+
+std::span<const ElfSymbol> ElfSymbols::aliases_of(const ElfSymbol& function) const {
+  const auto [first, last] =
+      std::equal_range(aliases_.begin(), aliases_.end(), function,
+                       [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
+  return {first, last};
 }
 
 const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {

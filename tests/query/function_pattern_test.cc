@@ -57,6 +57,19 @@ TEST_CASE("functions: every damaged spelling of a name has a plain name") {
   }
 }
 
+TEST_CASE("functions: one is found by each of its names, and after what is called just so") {
+  const std::vector<std::string> aliases{"write", "__write"};
+  const auto fit = [&aliases](std::string_view text) {
+    return FunctionPattern::parse(text)->fit("__GI___libc_write", "libc.so.6", aliases);
+  };
+  CHECK(fit("__GI___libc_write") == Fit::kExact);
+  CHECK(fit("write") == Fit::kWhole);
+  CHECK(fit("libc.so.6!__write") == Fit::kWhole);
+  CHECK(fit("libm.so.6!__write") == Fit::kNone);
+  CHECK(fit("/^wr/") != Fit::kNone);
+  CHECK(fit("read") == Fit::kNone);
+}
+
 TEST_CASE("functions: an id is of one function and its image alone") {
   const std::string id = query::function_id("ns::f(int)", "libfoo.so");
   CHECK(id.size() == 16);

@@ -69,6 +69,7 @@ TEST_CASE("elf symbols: of equal aliases the first in the table counts, as long 
   REQUIRE(symbols.functions().size() == 1);
   CHECK(symbols.functions().front().name == "memmove");
   CHECK(symbols.functions().front().size == 24);
+  CHECK(symbols.aliases_of(symbols.functions().front()).size() == 2);
 }
 
 TEST_CASE("elf symbols: what NASM calls a local label belongs to the code that it is in") {

@@ -41,6 +41,7 @@ FoundNames some_names() {
   line.line = 5;
   line.born_ns = 78;
   names.add_line(line);
+  names.add_alias(function.name, names.text("start"));
   return {std::move(names).finish(), {3, 70'000, 1, 9}};
 }
 

@@ -45,6 +45,7 @@ struct HotSpot {
   std::uint64_t total = 0;  ///< samples in it or in what it called; each sample once
   /// Of a row of callstacks: the lowest number of those that it stands for, as `show` takes it.
   std::optional<StackId> stack = std::nullopt;
+  std::vector<std::string> aliases{};  ///< what a function is called, too
 
   friend bool operator==(const HotSpot&, const HotSpot&) = default;
 };

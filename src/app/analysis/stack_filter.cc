@@ -22,8 +22,9 @@ Status add_patterns(const std::vector<std::string>& texts, Patterns& patterns) {
 
 bool fits_any(const Patterns& patterns, const query::FrameEntity& entity) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const query::FunctionPattern& pattern) {
-    const auto fit = entity.function.empty() ? pattern.fit(entity.name, entity.module)
-                                             : pattern.fit(entity.function, entity.function_module);
+    const auto fit = entity.function.empty()
+                         ? pattern.fit(entity.name, entity.module, entity.aliases)
+                         : pattern.fit(entity.function, entity.function_module, entity.aliases);
     return fit != query::FunctionPattern::Fit::kNone;
   });
 }

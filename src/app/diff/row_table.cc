@@ -48,10 +48,20 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
   }
   identity.name.place = entity.place;
   identity.name.mode = entity.mode;
+  identity.name.aliases = entity.aliases;
   const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
   identity.exact = identity.name.name + rest;
   identity.unnumbered = unnumbered + rest;
   return identity;
+}
+
+// What a row is called on one side it is called on both.
+void add_aliases(const RowName& from, RowName& to) {
+  for (const std::string& alias : from.aliases) {
+    if (std::find(to.aliases.begin(), to.aliases.end(), alias) == to.aliases.end()) {
+      to.aliases.push_back(alias);
+    }
+  }
 }
 
 /// Rows of entities, numbered as they come.
@@ -91,6 +101,7 @@ class EntityRows {
         }
         RowName& name = names_[at->second];
         name.mode = query::more_telling(name.mode, identity.name.mode);
+        add_aliases(identity.name, name);
         rows_[side].push_back(at->second);
         on_side_[at->second][side] = true;
       }
@@ -122,6 +133,7 @@ class EntityRows {
         family.row = add(std::move(name));
       }
       names_[family.row].mode = query::more_telling(names_[family.row].mode, identity.name.mode);
+      add_aliases(identity.name, names_[family.row]);
       rows_[side][entity] = family.row;
     });
   }
@@ -216,7 +228,7 @@ RowName name_of_entity(const query::FrameEntity& entity, DiffGrain by) {
 }
 
 query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern) {
-  return pattern.fit(row.name, row.module);
+  return pattern.fit(row.name, row.module, row.aliases);
 }
 
 }  // namespace stackpack::app

@@ -1,5 +1,6 @@
 #include "query/naming/frame_entities.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -84,6 +85,7 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   }
   const std::uint32_t number = texts_.intern(key);
   if (number == entities_.size()) {
+    add_aliases(entity);
     entities_.push_back(std::move(entity));
   } else {
     see_as(number, entity.mode);
@@ -105,6 +107,20 @@ std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
     wholes_[number] = number_of(std::move(whole)) + 1;
   }
   return wholes_[number] - 1;
+}
+
+void FrameEntities::add_aliases(FrameEntity& entity) {
+  if (!aliases_) {
+    const Names& names = selection_.view().names;
+    aliases_.emplace();
+    for (const FunctionAlias& row : names.aliases) {
+      aliases_->emplace(names.texts[row.name], names.texts[row.alias]);
+    }
+  }
+  const auto [first, last] =
+      aliases_->equal_range(entity.function.empty() ? entity.name : entity.function);
+  entity.aliases.clear();
+  std::for_each(first, last, [&](const auto& row) { entity.aliases.emplace_back(row.second); });
 }
 
 std::string FrameEntities::made_by(const MappingContext& context) {

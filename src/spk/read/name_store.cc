@@ -56,6 +56,32 @@ Status read_births(BlockReader& blocks, const Directory& directory, std::vector<
   return {};
 }
 
+// Texts of aliases come after those of the other rows, in a section of their own: readers that do
+// not know it find in texts what rows name, and nothing else.
+Status read_aliases(BlockReader& blocks, const Directory& directory, Names& names) {
+  const std::size_t texts = names.texts.size();
+  Status read = read_section(
+      blocks, directory, SectionKind::kFunctionAliases,
+      [&names](const bytes::ByteCursor& in) { return decode_alias_names(in, names.aliases); },
+      [&names] { return names.aliases.size(); });
+  if (!read) {
+    return read;
+  }
+  const bool named = std::all_of(names.aliases.begin(), names.aliases.end(),
+                                 [texts](const FunctionAlias& row) { return row.name < texts; });
+  read = read_section(
+      blocks, directory, SectionKind::kAliasTexts,
+      [&names](const bytes::ByteCursor& in) { return decode_texts(in, names.texts); },
+      [&] { return names.texts.size() - texts; });
+  if (read && (!named || names.texts.size() - texts != names.aliases.size())) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: function aliases: a name that is not there"};
+  }
+  for (std::size_t i = 0; i < names.aliases.size(); ++i) {
+    names.aliases[i].alias = static_cast<std::uint32_t>(texts + i);
+  }
+  return read;
+}
+
 // Rows that are known to name rows that are there.
 bool keeps_inline_bounds(const Names& names) {
   InlineBounds bounds;
@@ -101,9 +127,13 @@ Result<Names> read_names(BlockReader& blocks, const Directory& directory) {
   if (const Status read = read_births(blocks, directory, names.lines); !read) {
     return read.error();
   }
+  const std::size_t stored_texts = names.texts.size();
+  if (const Status read = read_aliases(blocks, directory, names); !read) {
+    return read.error();
+  }
   const SectionRecord* const module_table = directory.find(SectionKind::kModules);
   const std::uint64_t modules = module_table == nullptr ? 0 : module_table->items;
-  const bool good = texts == names.texts.size() &&
+  const bool good = texts == stored_texts &&
                     std::all_of(names.functions.begin(), names.functions.end(),
                                 [&](const Function& row) { return has_module(row, modules); }) &&
                     std::all_of(names.lines.begin(), names.lines.end(), [&](const CodeLine& row) {
