@@ -28,6 +28,10 @@ void stackpack_free_progress(stackpack_progress* progress);
 /* The work that was given it ends soon with STACKPACK_CANCELLED; the output does not appear. */
 void stackpack_cancel(stackpack_progress* progress);
 
+/* While it is held (not 0), the output of the work does not take its place: stage 3 lasts until it
+ * is let go (0) or cancelled. So whoever has seen stage 3 can still keep the old output. */
+void stackpack_hold(stackpack_progress* progress, uint32_t held);
+
 typedef struct stackpack_progress_state {
   size_t struct_size;
   uint64_t bytes_total; /* of the input; 0: not known */

@@ -77,6 +77,7 @@ struct ConvertProgress {
   /// After an error on an input that no format is sure to be of: each format, the likely ones
   /// first. Look at it when the conversion has ended.
   std::vector<FormatTried> tried;
+  std::atomic<bool> held{false};  ///< while set, the output does not take its place: kFinishing
 };
 
 /// Seconds of one stage, for --timings.

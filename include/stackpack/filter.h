@@ -58,6 +58,9 @@ struct SampleFilter {
   std::vector<std::string> comms;    ///< of the process or of the thread
   std::vector<std::string> excluded_comms;
   std::vector<std::string> cgroups;  ///< control group: its path, or the last part of it
+  /// Labels of the sample, KEY=VALUE, where VALUE is a pattern, or `[no label]` for samples without
+  /// that key. Of one key any will do, and of each key one is needed.
+  std::vector<std::string> labels;
   /// An image in which a frame of the callstack lies: its path, or the last part of it.
   std::vector<std::string> modules;
   std::vector<std::string> excluded_modules;

@@ -13,6 +13,7 @@
 
 #include "stackpack/branches.h"
 #include "stackpack/event_values.h"
+#include "stackpack/labels.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_fields.h"
@@ -172,6 +173,10 @@ class Reader {
   Status sample_fields(const std::function<bool(std::span<const FieldRow>)>& visit) const;
   /// What SampleField::kControlGroup is a row of. Errors: kIo, kCorrupt.
   [[nodiscard]] Result<std::vector<ControlGroup>> control_groups() const;
+  /// The sets of labels that SampleField::kLabelSet is a row of, in blocks. See labels.h. Errors:
+  /// kIo, kCorrupt.
+  Status label_sets(const std::function<bool(std::span<const LabelSet>)>& visit) const;
+  [[nodiscard]] std::uint64_t label_set_count() const;
   /// The rows of the block with this number, counted from 0, into `rows` (replaced): none beyond
   /// the last. For those who go through samples alongside. Errors: kIo, kCorrupt.
   Status sample_field_block(std::size_t number, std::vector<FieldRow>& rows) const;

@@ -25,8 +25,9 @@ enum class SampleField : std::uint8_t {
   kControlGroup = 9,        ///< row of Reader::control_groups()
   kBranchStack = 10,        ///< see Reader::branch_stack(): the branches
   kBranchCycles = 11,       ///< and the cycles between them
+  kLabelSet = 12,           ///< row of Reader::label_sets()
 };
-inline constexpr std::size_t kSampleFieldCount = 12;
+inline constexpr std::size_t kSampleFieldCount = 13;
 /// The first so many are figures; those after them name something that is listed apart.
 inline constexpr std::size_t kFigureFieldCount = 10;
 

@@ -369,7 +369,7 @@ class Capture:
 
         Args:
             by: function, module, line, file, process, thread, comm, pool, event, callstack, source, type (of allocations,
-                exceptions), cgroup, package, waker or reason (of waits), or field:NAME of tracepoints.
+                exceptions), cgroup, package, waker or reason (of waits), label:KEY, or field:NAME of tracepoints.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.
@@ -378,7 +378,7 @@ class Capture:
 
         Rows with most `self` come first; `self / value` is the share.
         """
-        if by not in _TOP_BY and not by.startswith("field:"):
+        if by not in _TOP_BY and not by.startswith(("field:", "label:")):
             raise UsageError(f"by is '{by}'; it is one of {', '.join(_TOP_BY)}", path=self.path)
         if count not in (None, "samples", "weight"):
             raise UsageError(f"count is '{count}'; it is samples or weight", path=self.path)

@@ -41,6 +41,8 @@ class Samples:
         import pyarrow  # pylint: disable=import-outside-toplevel
         if where.cgroup:
             raise UsageError("where: 'cgroup' does not go with samples; join them with sample_fields", path=capture.path)
+        if where.label:
+            raise UsageError("where: 'label' does not go with samples; ask top", path=capture.path)
         self._arrow = pyarrow
         self._capture, self._where, self._options = capture, where, options
         names: List[str] = [row["name"] for row in capture.events(columns=["name"]).to_arrow().to_pylist()]

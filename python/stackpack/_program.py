@@ -36,9 +36,10 @@ class Filter:
     idle: Optional[bool] = None  #: with the idle threads of processors; None: exports have them, reports do not
     begin: Union[None, int, str] = None  #: ns of the capture's clock, or a text as '+1.5s' from the start; inclusive
     end: Union[None, int, str] = None
+    label: Union[str, Sequence[str]] = ()  #: labels of samples, KEY=VALUE
 
     def _options(self) -> Iterator[str]:
-        for name in ("event", "exclude_event", "comm", "exclude_comm", "cgroup", "module", "exclude_module"):
+        for name in ("event", "exclude_event", "comm", "exclude_comm", "cgroup", "label", "module", "exclude_module"):
             given = getattr(self, name)
             for text in (given,) if isinstance(given, str) else given:
                 yield option(name, text)

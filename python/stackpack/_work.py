@@ -10,6 +10,7 @@ from ._capture import Capture, PathLike, open as open_capture
 from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
 
 _STAGES = ("reading", "callstacks", "samples", "finishing")
+_FINISHING = 3
 _TICK_SECONDS = 0.1
 _NO_ENCODERS = 2**32 - 1
 
@@ -54,6 +55,9 @@ def _watched(work: Callable[[Any], _Report], on_progress: Optional[OnProgress]) 
     handle = ffi.gc(lib.stackpack_new_progress(), lib.stackpack_free_progress)
     if handle == ffi.NULL:
         raise MemoryError("no memory for the progress of the work")
+    # The output takes its place only after on_progress has seen that the work is finishing.
+    held = on_progress is not None
+    lib.stackpack_hold(handle, held)
     outcome: Dict[str, Any] = {}
 
     def run() -> None:
@@ -65,15 +69,17 @@ def _watched(work: Callable[[Any], _Report], on_progress: Optional[OnProgress]) 
     thread = threading.Thread(target=run, name="stackpack")
     thread.start()
     try:
-        while True:
-            thread.join(_TICK_SECONDS)
-            if on_progress is not None:
+        tick = _TICK_SECONDS / 10
+        while thread.is_alive():
+            thread.join(tick)
+            tick = min(2 * tick, _TICK_SECONDS)
+            if on_progress is not None and held:
                 state = struct("stackpack_progress_state")
                 check(lib.stackpack_get_progress(handle, state))
-                on_progress(Progress(_STAGES[min(state.stage, 3)], state.bytes_done, state.bytes_total, state.samples,
+                on_progress(Progress(_STAGES[min(state.stage, _FINISHING)], state.bytes_done, state.bytes_total, state.samples,
                                      state.samples_written))
-            if not thread.is_alive():
-                break
+                held = state.stage < _FINISHING
+                lib.stackpack_hold(handle, held)
     except BaseException:
         lib.stackpack_cancel(handle)
         thread.join()
@@ -120,7 +126,8 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         event_values: False leaves out what events say besides their callstacks.
         sample_fields: False leaves out what samples say of accesses to memory and control groups.
         keep_branches: keeps whole branch stacks of samples (`perf record -b`), unless samples or their fields are left out.
-        on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
+        on_progress: called some ten times a second, the last time before the output takes its place; what it raises stops the
+            conversion and is raised here, and the old output stays.
 
     KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
     """

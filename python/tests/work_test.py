@@ -75,6 +75,27 @@ def test_an_exception_of_the_callback_is_raised(tmp_path, captures):
     assert threading.active_count() == 1
 
 
+def test_what_on_progress_raises_at_the_end_keeps_the_old_output(tmp_path, captures):
+    out = tmp_path / "a.spk"
+    stackpack.convert(captures / "file.perf.data", out)
+    old = out.read_bytes()
+
+    class Enough(Exception):
+        pass
+
+    def stop(progress):
+        if progress.stage == "finishing":
+            raise Enough
+
+    with pytest.raises(Enough):
+        stackpack.convert(captures / "pipe.perf.data", out, on_progress=stop)
+    assert out.read_bytes() == old
+    with pytest.raises(Enough):
+        stackpack.merge([captures / "file.perf.data", captures / "pipe.perf.data"], out, on_progress=stop)
+    assert out.read_bytes() == old
+    assert os.listdir(tmp_path) == ["a.spk"]
+
+
 def test_keyboard_interrupt_stops_a_conversion(tmp_path):
     # From a pipe that does not end by itself: only the interrupt can end it.
     os.mkfifo(tmp_path / "pipe")

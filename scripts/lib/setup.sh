@@ -133,7 +133,7 @@ test_preset() {
   if ctest --test-dir "$folder" --output-on-failure --no-tests=error --parallel "$(nproc)" "${@:2}" \
     >"$log" 2>&1; then
     skipped_tests "$folder"
-    if [[ " ${*:2} " == *' --label-exclude slow '* ]]; then
+    if [[ " ${*:2} " == *' --label-exclude slow|scheduled '* ]]; then
       all=$(ctest --test-dir "$folder" -N -L slow | sed -n 's/^Total Tests: //p')
       printf 'left out: %s slow tests, of what seldom breaks; scripts/test --all runs them, too\n' "$all"
     fi

@@ -71,6 +71,12 @@ void stackpack_cancel(stackpack_progress* progress) {
   }
 }
 
+void stackpack_hold(stackpack_progress* progress, std::uint32_t held) {
+  if (progress != nullptr) {
+    progress->state.held = held != 0;
+  }
+}
+
 stackpack_status stackpack_get_progress(const stackpack_progress* progress,
                                         stackpack_progress_state* state) {
   if (progress == nullptr) {

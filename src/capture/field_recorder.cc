@@ -69,12 +69,36 @@ Status FieldRecorder::give(const TimedRow& timed, const std::vector<std::uint32_
     }
     row.set(SampleField::kControlGroup, control_groups[static_cast<std::size_t>(number)]);
   }
+  if (row.has(SampleField::kLabelSet)) {
+    const Result<std::uint64_t> set = labels_.place_of(row.value(SampleField::kLabelSet));
+    if (!set) {
+      return set.error();
+    }
+    row.set(SampleField::kLabelSet, *set);
+  }
   return visit(row);
+}
+
+// Those that samples have get their places in the file.
+Status FieldRecorder::settle_labels() {
+  if (labels_.empty()) {
+    return {};
+  }
+  const Status noted = rows_->visit([this](const TimedRow& timed) {
+    if (timed.row.has(SampleField::kLabelSet)) {
+      labels_.use(timed.row.value(SampleField::kLabelSet));
+    }
+    return Status{};
+  });
+  return noted ? labels_.settle() : noted;
 }
 
 Status FieldRecorder::finish(const std::function<Status(FieldRow&)>& visit) {
   if (!status_ || empty()) {
     return status_;
+  }
+  if (const Status settled = settle_labels(); !settled) {
+    return settled;
   }
   const std::vector<std::uint32_t> groups = control_groups_.sorted().numbers;
   return rows_->visit([&](const TimedRow& timed) { return give(timed, groups, visit); });

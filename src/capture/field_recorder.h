@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/control_group_table.h"
+#include "capture/label_recorder.h"
 #include "io/spill_file.h"
 #include "scratch/external_sort.h"
 #include "stackpack/result.h"
@@ -32,6 +33,7 @@ class FieldRecorder {
  public:
   void configure(const std::string& scratch_directory) {
     scratch_directory_ = scratch_directory;
+    labels_.configure(scratch_directory);
     numbers_file_ = std::make_unique<io::SpillFile>(scratch_directory);
   }
 
@@ -46,8 +48,12 @@ class FieldRecorder {
   /// What SampleField::kControlGroup of the rows that are added is a number of.
   [[nodiscard]] ControlGroupTable& control_groups() { return control_groups_; }
 
-  /// All rows in the order of samples; their control groups are rows of the sorted table. Errors:
-  /// kIo, kCorrupt, and those of the visitor, which may change the row.
+  /// What SampleField::kLabelSet of the rows that are added is a number of.
+  [[nodiscard]] LabelRecorder& labels() { return labels_; }
+
+  /// All rows in the order of samples; their control groups are rows of the sorted table, and their
+  /// labels those that labels() visits then. Errors: kIo, kCorrupt, and those of the visitor, which
+  /// may change the row.
   Status finish(const std::function<Status(FieldRow&)>& visit);
 
  private:
@@ -65,6 +71,7 @@ class FieldRecorder {
     static std::uint64_t key(const TimedRow& row) { return row.time_ns; }
     static bool before(const TimedRow& a, const TimedRow& b);
   };
+  Status settle_labels();
   Result<bool> next_number(std::uint64_t& sample);
   Status give(const TimedRow& timed, const std::vector<std::uint32_t>& control_groups,
               const std::function<Status(FieldRow&)>& visit);
@@ -74,6 +81,7 @@ class FieldRecorder {
   std::unique_ptr<scratch::ExternalSort<TimedRow, InFile>> rows_;
   std::uint64_t order_ = 0;
   ControlGroupTable control_groups_;
+  LabelRecorder labels_;
   // Numbers of marked samples, in their order: those in the file, then those in memory.
   std::unique_ptr<io::SpillFile> numbers_file_;
   std::vector<std::uint64_t> numbers_;

@@ -33,6 +33,9 @@ class LineReader {
   /// The next line, valid until the next call; false at the end. Errors: those of the source.
   Result<bool> next(TextLine& line);
 
+  /// At least `size` bytes from the beginning on, or as many as there are. Before the first line.
+  Result<std::span<const std::byte>> head(std::size_t size) { return reader_.peek(size); }
+
   /// Offset behind the line that was given last.
   [[nodiscard]] std::uint64_t offset() const { return reader_.offset() + taken_; }
 

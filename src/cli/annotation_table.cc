@@ -18,6 +18,7 @@
 #include "cli/next_commands.h"
 #include "cli/report_table.h"
 #include "cli/text_escape.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::cli {
 
@@ -251,7 +252,7 @@ void add_branches_json(JsonText& json, const app::BranchSums& branches) {
   }
 }
 
-void add_code_json(JsonText& json, const AnnotatedFunction& function) {
+void add_code_json(JsonText& json, const AnnotatedFunction& function, unsigned decimals) {
   if (function.code.empty()) {
     return;
   }
@@ -270,8 +271,8 @@ void add_code_json(JsonText& json, const AnnotatedFunction& function) {
       json.field("address", one.address);
       json.field("offset", one.offset);
       json.field("text", one.text);
-      json.field("self", one.self);
-      json.field("total", one.total);
+      json.field("self", core::ScaledNumber{one.self, decimals});
+      json.field("total", core::ScaledNumber{one.total, decimals});
       add_branches_json(json, one.branches);
       json.end_object();
     }
@@ -307,6 +308,7 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
   JsonText json(out);
   json.begin_object();
   append_report_about(json, annotation.about);
+  const unsigned decimals = core::parse_unit(annotation.about.unit).decimals;
   json.key("functions");
   json.begin_array();
   for (const AnnotatedFunction& function : annotation.functions) {
@@ -314,8 +316,8 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
     json.field("name", function.spot.name);
     json.field("id", app::function_id(function.spot.name, function.spot.module));
     json.field("module", function.spot.module);
-    json.field("self", function.spot.self);
-    json.field("total", function.spot.total);
+    json.field("self", core::ScaledNumber{function.spot.self, decimals});
+    json.field("total", core::ScaledNumber{function.spot.total, decimals});
     json.key("places");
     json.begin_array();
     for (const AnnotatedPlace& place : function.places) {
@@ -330,13 +332,13 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
           json.field("source", (*text)[place.line - 1]);
         }
       }
-      json.field("self", place.self);
-      json.field("total", place.total);
+      json.field("self", core::ScaledNumber{place.self, decimals});
+      json.field("total", core::ScaledNumber{place.total, decimals});
       add_branches_json(json, place.branches);
       json.end_object();
     }
     json.end_array();
-    add_code_json(json, function);
+    add_code_json(json, function, decimals);
     json.end_object();
   }
   json.end_array();

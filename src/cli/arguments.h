@@ -100,6 +100,7 @@ enum class DumpKind {
   kIntervals,
   kEventValues,
   kFields,
+  kLabels,
   kSampleFields,
   kEventsOf,
 };

@@ -242,7 +242,8 @@ class ConvertRun {
     }
     if (reports_results_ && arguments_.out_dir.empty() && on_terminal() &&
         batch_.jobs()[job].output != "-") {
-      tell_first_look(batch_.jobs()[job].output, arguments_.symbolize, messages_);
+      tell_first_look(batch_.jobs()[job].input, batch_.jobs()[job].output, arguments_.symbolize,
+                      messages_);
     }
     if (arguments_.timings) {
       for (const StageTime& stage : result.report.stages) {

@@ -15,11 +15,13 @@
 #include "app/diff/difference_page.h"
 #include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
+#include "app/listing/capture_notices.h"
 #include "app/listing/text_output.h"
 #include "app/trend/baseline_folder.h"
 #include "cli/commands.h"
 #include "cli/diff_findings.h"
 #include "cli/diff_report.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/messages.h"
 #include "cli/name_column.h"
@@ -33,6 +35,7 @@ namespace {
 struct OpenSide {
   std::vector<app::PackedCapture> files;
   std::vector<const Reader*> readers;
+  std::vector<std::string> notices;
 };
 
 bool open_side(const std::vector<std::string>& paths, const CaptureArguments& arguments,
@@ -51,6 +54,9 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
     if (!opened->is_made() && side.files.empty() && arguments.symbolize) {
       note_missing_names(path, opened->reader(), messages);
     }
+    const std::vector<std::string> notices =
+        notices_of(path, app::cut_notices(opened->reader().statistics()));
+    side.notices.insert(side.notices.end(), notices.begin(), notices.end());
     side.files.push_back(std::move(*opened));
   }
   for (const app::PackedCapture& file : side.files) {
@@ -428,6 +434,9 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
     return exit_code;
   }
+  diff.notices = std::move(before.notices);
+  diff.notices.insert(diff.notices.end(), after.notices.begin(), after.notices.end());
+  warn_of("diff", diff.notices, messages);
   std::string problem;
   Result<std::vector<double>> amounts = amounts_of_work(arguments, before, after, problem);
   if (!amounts) {

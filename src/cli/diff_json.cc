@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/diff_report.h"
+#include "cli/event_note.h"
 #include "cli/json_text.h"
 #include "cli/next_commands.h"
 
@@ -270,6 +271,7 @@ void append_diff_json(std::string& out, const JudgedDiff& diff, const DiffArgume
     json.value(event);
   }
   json.end_array();
+  write_notices(json, diff.notices);
   write_gate(json, diff);
   next_of_diff(diff, arguments).write(json);
   json.end_object();

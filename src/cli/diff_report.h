@@ -18,6 +18,7 @@ struct JudgedDiff {
   std::vector<GateCondition> conditions;
   std::vector<AllowedChange> allowed;
   GateReport gate;
+  std::vector<std::string> notices;  ///< of captures that are not whole, with their files
 };
 
 /// One line of a table: a figure of a row.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/listing/sample_listing.h"
+#include "app/listing/selected_samples.h"
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
 #include "cli/branch_dump.h"
@@ -18,6 +19,7 @@
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
 #include "cli/value_dump.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::cli {
 
@@ -95,13 +97,13 @@ Status dump_stacks(const Reader& reader, const DumpArguments& arguments, const M
         if (lines) {
           JsonText json = lines->element();
           json.begin_object();
-          json.field("samples", count);
+          json.field("samples", core::ScaledNumber{count, stacks->decimals});
           json.field("stack", id);
           write_frames(json, frames, scratch);
           json.end_object();
         } else {
           std::string& text = out.text();
-          text += std::to_string(count);
+          text += core::decimal_text(count, stacks->decimals);
           text += ' ';
           if (arguments.ids) {
             text += std::to_string(id);
@@ -124,8 +126,13 @@ struct SampleContext {
   std::vector<Process> processes;
   std::vector<Thread> threads;
 
+  std::vector<unsigned> decimals;  // by event
+
   [[nodiscard]] std::string_view event_name(std::uint32_t event) const {
     return event < events.size() ? std::string_view(events[event].name) : std::string_view();
+  }
+  [[nodiscard]] core::ScaledNumber weight(const StoredSample& sample) const {
+    return {sample.weight, sample.event < decimals.size() ? decimals[sample.event] : 0};
   }
 };
 
@@ -142,10 +149,15 @@ Result<SampleContext> load_context(const Reader& reader) {
   if (!threads) {
     return threads.error();
   }
-  return SampleContext{std::move(*events), std::move(*processes), std::move(*threads)};
+  Result<std::vector<unsigned>> decimals = app::decimals_of_events(reader);
+  if (!decimals) {
+    return decimals.error();
+  }
+  return SampleContext{std::move(*events), std::move(*processes), std::move(*threads),
+                       std::move(*decimals)};
 }
 
-void append_sample(std::string& text, const StoredSample& sample, std::string_view event,
+void append_sample(std::string& text, const StoredSample& sample, const SampleContext& context,
                    std::string_view name, std::span<const Frame> frames,
                    const app::RecordedProcesses& recorded) {
   text += seconds_text(sample.time_ns);
@@ -156,9 +168,10 @@ void append_sample(std::string& text, const StoredSample& sample, std::string_vi
   text += '\t';
   append_id(text, sample.cpu);
   text += '\t';
-  append_name(text, event);
+  append_name(text, context.event_name(sample.event));
   text += '\t';
-  text += std::to_string(sample.weight);
+  const core::ScaledNumber weight = context.weight(sample);
+  text += core::decimal_text(weight.digits, weight.decimals);
   text += '\t';
   text += origin_name(sample.origin);
   text += '\t';
@@ -185,7 +198,7 @@ void write_id(JsonText& json, std::string_view key, std::uint32_t id) {
   }
 }
 
-void write_sample(JsonText& json, const StoredSample& sample, std::string_view event,
+void write_sample(JsonText& json, const StoredSample& sample, const SampleContext& context,
                   std::string_view name, std::span<const Frame> frames,
                   const app::RecordedProcesses& recorded, std::string& scratch) {
   json.begin_object();
@@ -193,8 +206,8 @@ void write_sample(JsonText& json, const StoredSample& sample, std::string_view e
   write_id(json, "pid", sample.pid);
   write_id(json, "tid", sample.tid);
   write_id(json, "cpu", sample.cpu);
-  json.field("event", event);
-  json.field("weight", sample.weight);
+  json.field("event", context.event_name(sample.event));
+  json.field("weight", context.weight(sample));
   json.field("origin", origin_name(sample.origin));
   json.key("flags");
   json.begin_array();
@@ -238,13 +251,12 @@ Status dump_samples(const Reader& reader, const DumpArguments& arguments, app::T
   std::string scratch;
   const Status status = app::visit_samples_with_frames(
       reader, arguments.filter, [&](const StoredSample& sample, std::span<const Frame> frames) {
-        const std::string_view event = context->event_name(sample.event);
         const std::string_view name = names.name(sample.pid, sample.tid, sample.time_ns);
         if (lines) {
           JsonText json = lines->element();
-          write_sample(json, sample, event, name, frames, *recorded, scratch);
+          write_sample(json, sample, *context, name, frames, *recorded, scratch);
         } else {
-          append_sample(out.text(), sample, event, name, frames, *recorded);
+          append_sample(out.text(), sample, *context, name, frames, *recorded);
         }
         return out.checkpoint();
       });
@@ -280,6 +292,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
                                arguments.json, out);
     case DumpKind::kSampleFields:
       return dump_sample_fields(reader, arguments.json, out);
+    case DumpKind::kLabels:
+      return dump_labels(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
     case DumpKind::kEventsOf:  // of a capture

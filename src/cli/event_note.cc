@@ -1,5 +1,6 @@
 #include "cli/event_note.h"
 
+#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -24,6 +25,36 @@ void note_idle(std::string_view file, const IdleLeftOut& idle, const Messages& m
   if (const std::string sentence = idle_sentence(idle); !sentence.empty()) {
     messages.note(file, sentence);
   }
+}
+
+void warn_of(std::string_view file, const std::vector<std::string>& notices,
+             const Messages& messages) {
+  constexpr std::size_t kMost = 6;
+  for (std::size_t i = 0; i < std::min(kMost, notices.size()); ++i) {
+    messages.warning(file, notices[i]);
+  }
+  if (notices.size() > kMost) {
+    messages.warning(file, fmt::format("{} more of these; --json has all", notices.size() - kMost));
+  }
+}
+
+void write_notices(JsonText& json, const std::vector<std::string>& notices) {
+  if (notices.empty()) {
+    return;
+  }
+  json.key("notices");
+  json.begin_array();
+  for (const std::string& notice : notices) {
+    json.value(notice);
+  }
+  json.end_array();
+}
+
+std::vector<std::string> notices_of(const std::string& file, std::vector<std::string> notices) {
+  for (std::string& notice : notices) {
+    notice = file + ": " + notice;
+  }
+  return notices;
 }
 
 void write_left_out(JsonText& json, const std::vector<EventCount>& others,

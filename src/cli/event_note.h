@@ -24,4 +24,14 @@ void write_left_out(JsonText& json, const std::vector<EventCount>& others, const
 /// was.
 void note_idle(std::string_view file, const IdleLeftOut& idle, const Messages& messages);
 
+/// Warns of what the captures do not have (app::cut_notices), the first few lines of many files.
+void warn_of(std::string_view file, const std::vector<std::string>& notices,
+             const Messages& messages);
+
+/// The same as the field `notices`; no field where there are none.
+void write_notices(JsonText& json, const std::vector<std::string>& notices);
+
+/// Those of one file among several say which it is.
+std::vector<std::string> notices_of(const std::string& file, std::vector<std::string> notices);
+
 }  // namespace stackpack::cli

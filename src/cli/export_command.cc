@@ -8,6 +8,7 @@
 
 #include "app/command_inputs.h"
 #include "app/console.h"
+#include "app/listing/capture_notices.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
@@ -16,6 +17,7 @@
 #include "cli/next_commands.h"
 #include "cli/page_tables.h"
 #include "cli/shown_capture.h"
+#include "core/weight_scale.h"
 #include "stackpack/export.h"
 
 namespace stackpack::cli {
@@ -51,7 +53,8 @@ NextCommands next_of_export(const ExportArguments& arguments) {
   return next;
 }
 
-std::string export_json(const ExportReport& report, const ExportArguments& arguments) {
+std::string export_json(const ExportReport& report, const ExportArguments& arguments,
+                        const std::vector<std::string>& notices) {
   std::string text;
   JsonText json(text);
   json.begin_object();
@@ -60,21 +63,26 @@ std::string export_json(const ExportReport& report, const ExportArguments& argum
   json.field("output_bytes", report.output_bytes);
   json.field("samples", report.samples);
   json.field("callstacks", report.stacks);
-  json.field("weight", report.weight);
-  json.field("unit", report.unit);
+  const auto [unit, decimals] = core::parse_unit(report.unit);
+  json.field("weight", core::ScaledNumber{report.weight, decimals});
+  json.field("unit", unit);
   if (!report.event.empty()) {
     json.field("event", report.event);
   }
   write_left_out(json, report.other_events, report.idle);
+  write_notices(json, notices);
   next_of_export(arguments).write(json);
   json.end_object();
   return text + '\n';
 }
 
 int summarize(const ExportReport& report, const ExportArguments& arguments,
-              const Messages& messages) {
+              const std::vector<std::string>& notices, const Messages& messages) {
+  if (!arguments.quiet) {
+    warn_of(arguments.files.size() == 1 ? arguments.files.front() : "export", notices, messages);
+  }
   if (arguments.json) {
-    return print(export_json(report, arguments), messages);
+    return print(export_json(report, arguments, notices), messages);
   }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {
     messages.plain(fmt::format("{}: {} samples, {} callstacks, {}", arguments.output,
@@ -97,9 +105,14 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
     return exit_code;
   }
   std::vector<std::string> paths;
+  std::vector<std::string> notices;
   paths.reserve(packed.size());
-  for (const app::PackedFile& file : packed) {
-    paths.push_back(file.path());
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    paths.push_back(packed[i].path());
+    if (const auto reader = Reader::open(packed[i].path())) {
+      const auto more = notices_of(arguments.files[i], app::cut_notices((*reader)->statistics()));
+      notices.insert(notices.end(), more.begin(), more.end());
+    }
   }
   app::remove_leftovers({&arguments.output, 1});
   progress.begin(kMakingPage);
@@ -112,7 +125,7 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
     error.part = of_file ? kMainPart : error.part;
     return explain(error, file, arguments, messages);
   }
-  return summarize(*report, arguments, messages);
+  return summarize(*report, arguments, notices, messages);
 }
 
 }  // namespace
@@ -164,7 +177,7 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
                       messages);
     note_idle(file, report->idle, messages);
   }
-  return summarize(*report, arguments, messages);
+  return summarize(*report, arguments, app::cut_notices(opened->reader().statistics()), messages);
 }
 
 }  // namespace stackpack::cli

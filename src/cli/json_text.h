@@ -13,6 +13,7 @@
 #include "bytes/utf8.h"
 #include "cli/text_escape.h"
 #include "core/rapid_json.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::cli {
 
@@ -56,6 +57,10 @@ class JsonText {
   /// A number as JSON writes it.
   void number(std::string_view text) {
     writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+  }
+
+  void value(const core::ScaledNumber& scaled) {
+    number(core::decimal_text(scaled.digits, scaled.decimals));
   }
 
   /// An object that is text already.

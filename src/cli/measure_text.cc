@@ -7,6 +7,7 @@
 
 #include "cli/human_text.h"
 #include "cli/text_escape.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::cli {
 
@@ -30,12 +31,15 @@ constexpr std::array<Step, 8> kSteps = {{{"ns", "s", 1e9},
 
 }  // namespace
 
-MeasureScale::MeasureScale(std::string_view unit, std::uint64_t whole) : unit_(unit) {
+MeasureScale::MeasureScale(std::string_view scaled, std::uint64_t whole)
+    : unit_(core::parse_unit(scaled).unit), decimals_(core::parse_unit(scaled).decimals) {
+  const std::string_view unit = unit_;
+  const auto power = static_cast<double>(core::power_of_ten(decimals_));
   const bool scales_alone = unit == "ns" || unit == "bytes" || unit == "samples";
   for (const Step& step : kSteps) {
     const bool is_for = step.values == unit || (step.values.empty() && !scales_alone);
-    if (is_for && static_cast<double>(whole) >= step.size) {
-      divisor_ = step.size;
+    if (is_for && static_cast<double>(whole) / power >= step.size) {
+      divisor_ = step.size * power;
       unit_ = step.shown.ends_with(' ') ? std::string(step.shown) + unit_ : std::string(step.shown);
       return;
     }
@@ -43,8 +47,14 @@ MeasureScale::MeasureScale(std::string_view unit, std::uint64_t whole) : unit_(u
 }
 
 std::string MeasureScale::text(std::uint64_t value) const {
-  return divisor_ == 1 ? grouped(value)
+  return divisor_ == 1 ? grouped_decimal({value, decimals_})
                        : fmt::format("{:.3f}", static_cast<double>(value) / divisor_);
+}
+
+std::string grouped_decimal(const core::ScaledNumber& number) {
+  const std::string text = core::decimal_text(number.digits, number.decimals);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  return grouped(number.digits / core::power_of_ten(number.decimals)) + text.substr(point);
 }
 
 std::string measured_text(std::uint64_t value, std::string_view unit) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/weight_scale.h"
 #include "stackpack/export.h"
 #include "stackpack/stats.h"
 
@@ -14,7 +15,8 @@ namespace stackpack::cli {
 /// How the figures of one table are written: all of them in one unit, which its head names.
 class MeasureScale {
  public:
-  /// `unit`: what values are counted in ("ns", "cycles", "samples", ...); `whole`: the largest one.
+  /// `unit`: what values are counted in ("ns", "cycles", "samples", ...), of scaled ones
+  /// "bytes*10^-2"; `whole`: the largest one.
   MeasureScale(std::string_view unit, std::uint64_t whole);
 
   /// As a head of a column and after a figure: `s`, `G cycles`, `samples`.
@@ -24,8 +26,12 @@ class MeasureScale {
 
  private:
   std::string unit_;
+  unsigned decimals_ = 0;
   double divisor_ = 1;
 };
+
+/// `1,234.5`
+std::string grouped_decimal(const core::ScaledNumber& number);
 
 /// A value with its unit: `12.345 s`, `1,234 samples`.
 std::string measured_text(std::uint64_t value, std::string_view unit);

@@ -139,8 +139,8 @@ std::string hottest(const Reader& reader) {
   return text;
 }
 
-std::string lacking(const Reader& reader) {
-  const app::NameOutlook outlook = app::name_outlook(reader);
+std::string lacking(const Reader& reader, const std::string& capture) {
+  const app::NameOutlook outlook = app::name_outlook(reader, capture);
   if (outlook.images == 0) {
     return {};
   }
@@ -240,12 +240,21 @@ NextCommands next_commands(const ReportArguments& arguments, const std::vector<H
   } else if (!rows.empty() && by == HotSpotKind::kCallstack && rows.front().stack) {
     next.add({"show", file, std::to_string(*rows.front().stack)});
   } else if (!rows.empty()) {
-    if (const std::string filter = filter_of(by, rows.front().name); !filter.empty()) {
+    const bool is_label = by == HotSpotKind::kField && arguments.query.is_label;
+    const std::string& name = rows.front().name;
+    const std::string filter =
+        !is_label ? filter_of(by, name)
+        : is_plain_name(name) && is_plain_name(arguments.query.field) && name.front() != '['
+            ? fmt::format("--label={}={}", arguments.query.field, name)
+            : std::string();
+    if (!filter.empty()) {
       next.add({"top", file, filter}, filters);
     }
   }
-  const std::string grain = by == HotSpotKind::kField ? "--by=field:" + arguments.query.field
-                                                      : std::string(grain_word(by));
+  const std::string grain =
+      by == HotSpotKind::kField
+          ? (arguments.query.is_label ? "--by=label:" : "--by=field:") + arguments.query.field
+          : std::string(grain_word(by));
   const std::string only = arguments.only.empty() ? "" : "--only=" + arguments.only;
   next.add_longer({command_word(arguments.kind), file, arguments.function, grain, only,
                    arguments.tree ? "--tree" : ""},
@@ -262,12 +271,14 @@ void explain_not_packed(const std::string& file, const Error& error, const Messa
   }
 }
 
-void tell_first_look(const std::string& output, bool named, const Messages& messages) {
+void tell_first_look(const std::string& capture, const std::string& output, bool named,
+                     const Messages& messages) {
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
   if (!reader) {
     return;
   }
-  if (const std::string text = named ? hottest(**reader) : lacking(**reader); !text.empty()) {
+  if (const std::string text = named ? hottest(**reader) : lacking(**reader, capture);
+      !text.empty()) {
     messages.plain(named ? "hottest: " + text : text);
   }
   messages.plain("next: stackpack view " + shown_shell_word(output));

@@ -52,8 +52,9 @@ void explain_not_packed(const std::string& file, const Error& error, const Messa
 // What a person is told when a capture was converted: what is in it, or lacking, and what to type
 // next.
 
-/// `output`: the file that was made. `named`: its functions were looked up. At most three lines;
-/// none of a file that cannot be read.
-void tell_first_look(const std::string& output, bool named, const Messages& messages);
+/// `output`: the file that was made of `capture`. `named`: its functions were looked up. At most
+/// three lines; none of a file that cannot be read.
+void tell_first_look(const std::string& capture, const std::string& output, bool named,
+                     const Messages& messages);
 
 }  // namespace stackpack::cli

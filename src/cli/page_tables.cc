@@ -21,6 +21,7 @@
 #include "cli/human_text.h"
 #include "cli/text_escape.h"
 #include "core/sort_rows.h"
+#include "core/weight_scale.h"
 #include "stackpack/event_values.h"
 #include "stackpack/export.h"
 #include "stackpack/reader.h"
@@ -44,6 +45,12 @@ Unit unit_of(std::string_view unit) {
   return unit == "ns" ? Unit::kNanoseconds : unit == "bytes" ? Unit::kBytes : Unit::kCount;
 }
 
+// Of whole numbers a number, which sorts; of others the text that shows them.
+PageTable::Cell cell_of(std::uint64_t value, unsigned decimals) {
+  return decimals == 0 ? PageTable::Cell(std::optional<std::uint64_t>(value))
+                       : PageTable::Cell(core::decimal_text(value, decimals));
+}
+
 std::vector<PageTable::Cell> row_of(std::optional<std::uint64_t> self,
                                     std::optional<std::uint64_t> total, std::uint32_t line,
                                     const std::string& text) {
@@ -53,13 +60,13 @@ std::vector<PageTable::Cell> row_of(std::optional<std::uint64_t> self,
 // Rows of the lines of one file; no row where the file has not so many lines.
 PageTable table_of(std::string_view unit, std::span<const AnnotatedPlace> places,
                    const std::vector<std::string>& text) {
-  PageTable table{places.front().file,
-                  "",
-                  {{"Self", unit_of(unit)},
-                   {"Total", unit_of(unit)},
-                   {"Line", Unit::kCount},
-                   {"Source", Unit::kCode}},
-                  {}};
+  const unsigned decimals = core::parse_unit(unit).decimals;
+  const Unit shown = decimals == 0 ? unit_of(unit) : Unit::kText;
+  PageTable table{
+      places.front().file,
+      "",
+      {{"Self", shown}, {"Total", shown}, {"Line", Unit::kCount}, {"Source", Unit::kCode}},
+      {}};
   std::uint32_t next = 1;  // the first line that is not in the table
   const auto add_plain = [&](std::uint32_t end) {
     for (; next < end; ++next) {
@@ -77,7 +84,8 @@ PageTable table_of(std::string_view unit, std::span<const AnnotatedPlace> places
     }
     next = std::max(next, place.line - std::min(place.line - 1, kAround));
     add_plain(place.line);
-    table.rows.push_back(row_of(place.self, place.total, place.line, text[place.line - 1]));
+    table.rows.push_back({cell_of(place.self, decimals), cell_of(place.total, decimals),
+                          std::optional<std::uint64_t>(place.line), text[place.line - 1]});
     next = place.line + 1;
     const std::uint64_t last = std::uint64_t{place.line} + kAround;
     const std::uint64_t limit = i + 1 < places.size() ? places[i + 1].line : last + 1;

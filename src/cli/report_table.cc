@@ -19,6 +19,7 @@
 #include "cli/name_column.h"
 #include "cli/next_commands.h"
 #include "cli/text_escape.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::cli {
 
@@ -26,6 +27,7 @@ namespace {
 
 using app::HotSpot;
 using app::HotSpots;
+using core::ScaledNumber;
 
 constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kShareWidth = 7;
@@ -169,11 +171,17 @@ void append_center(std::string& out, const ReportCenter& center, const ReportArg
   out += arguments.kind == ReportKind::kCallers ? "called by\n" : "calls\n";
 }
 
+// Digits of all values behind the point.
+unsigned decimals_of(const HotSpots& spots) {
+  return core::parse_unit(spots.unit).decimals;
+}
+
 // Rows as JSON: `name` is how a row is shown, the ids are of its whole name.
 class SpotWriter {
  public:
-  SpotWriter(JsonText& json, const ReportArguments& arguments)
+  SpotWriter(JsonText& json, const ReportArguments& arguments, const HotSpots& about)
       : json_(json),
+        decimals_(decimals_of(about)),
         by_(arguments.kind == ReportKind::kTop ? arguments.query.by : app::HotSpotKind::kFunction),
         one_file_(arguments.files.size() == 1) {}
 
@@ -186,8 +194,8 @@ class SpotWriter {
     if (!row.place.empty()) {
       json_.field("place", row.place);
     }
-    json_.field("self", row.self);
-    json_.field("total", row.total);
+    json_.field("self", ScaledNumber{row.self, decimals_});
+    json_.field("total", ScaledNumber{row.total, decimals_});
   }
 
   void write(const HotSpot& row, const std::string& name) {
@@ -212,6 +220,7 @@ class SpotWriter {
   }
 
   JsonText& json_;
+  unsigned decimals_;
   app::HotSpotKind by_;
   bool one_file_;
 };
@@ -253,9 +262,10 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 
 void append_report_head(std::string& out, const HotSpots& spots) {
   // Of an imported profile, a sample stands for many.
-  const bool plain = spots.unit == "samples";
-  out += counted(plain ? spots.value : spots.samples, "sample");
-  if (!plain || spots.event != spots.unit) {
+  const bool plain = core::parse_unit(spots.unit).unit == "samples";
+  out += plain && decimals_of(spots) != 0 ? measured_text(spots.value, spots.unit)
+                                          : counted(plain ? spots.value : spots.samples, "sample");
+  if (!plain || spots.event != core::parse_unit(spots.unit).unit) {
     append_events(out, spots);
   }
   if (!plain) {
@@ -271,13 +281,14 @@ void append_report_head(std::string& out, const HotSpots& spots) {
 
 void append_report_about(JsonText& json, const HotSpots& spots) {
   json.field("samples", spots.samples);
-  json.field("weight", spots.value);
-  json.field("unit", spots.unit);
+  json.field("weight", ScaledNumber{spots.value, decimals_of(spots)});
+  json.field("unit", core::parse_unit(spots.unit).unit);
   if (!spots.event.empty()) {
     json.field("event", spots.event);
   }
   write_texts(json, "events", spots.parts);
   write_left_out(json, spots.events_left_out, spots.idle);
+  write_notices(json, spots.notices);
 }
 
 void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,
@@ -353,7 +364,7 @@ void append_tree_json(std::string& out, const app::CallTree& tree,
   }
   const std::vector<std::string> names = json_names(rows, arguments);
   JsonText json(out);
-  SpotWriter spot(json, arguments);
+  SpotWriter spot(json, arguments, tree.about);
   json.begin_object();
   append_report_about(json, tree.about);
   json.key("rows");
@@ -381,7 +392,7 @@ void append_report_json(std::string& out, const HotSpots& spots, const ReportArg
                                   spots.rows.begin() + static_cast<std::ptrdiff_t>(count));
   const std::vector<std::string> names = json_names(rows, arguments);
   JsonText json(out);
-  SpotWriter spot(json, arguments);
+  SpotWriter spot(json, arguments, spots);
   json.begin_object();
   append_report_about(json, spots);
   if (center.whole) {
@@ -393,8 +404,8 @@ void append_report_json(std::string& out, const HotSpots& spots, const ReportArg
     } else {
       json.begin_object();
       json.field("name", center.whole->name);
-      json.field("self", center.whole->self);
-      json.field("total", center.whole->total);
+      json.field("self", ScaledNumber{center.whole->self, decimals_of(spots)});
+      json.field("total", ScaledNumber{center.whole->total, decimals_of(spots)});
       json.end_object();
     }
     json.key("functions");

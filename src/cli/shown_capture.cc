@@ -72,13 +72,18 @@ bool lacks_names(const Reader& reader) {
                      });
 }
 
-// Names of the kernel are there, and the system does not show them.
-void note_hidden_kernel(const std::string& path, const app::SymbolizeReport& report,
-                        const Messages& messages) {
+// Names of the kernel are there, and the system does not show them; or they are those of the kernel
+// that runs, and the capture does not say that it is the recorded one.
+void note_kernel(const std::string& path, const app::SymbolizeReport& report,
+                 const Messages& messages) {
   for (const app::ImageReport& image : report.images) {
-    if (image.path == "[kernel]" && image.named == 0 &&
-        image.reason.find("kptr_restrict") != std::string::npos) {
+    if (image.path != "[kernel]" || image.reason.empty()) {
+      continue;
+    }
+    if (image.named == 0 && image.reason.find("kptr_restrict") != std::string::npos) {
       messages.note(path, "the kernel's functions have no names: " + image.reason);
+    } else if (image.reason.starts_with("believed")) {
+      messages.note(path, "the kernel is named by " + image.found + ", " + image.reason);
     }
   }
 }
@@ -198,12 +203,14 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
       }
       const Result<app::SymbolizeReport> named = app::symbolize_file(from, to, naming, nullptr);
       if (!named) {
-        return Status(named.error());
+        Error error = named.error();
+        error.part = error.part == app::kKallsymsPart ? kMainPart : error.part;
+        return Status(error);
       }
       if (progress != nullptr) {
         progress->clear();
       }
-      note_hidden_kernel(path, *named, messages);
+      note_kernel(path, *named, messages);
       if (naming.debuginfod) {
         note_fetched(path, named->fetch, messages);
       }

@@ -8,6 +8,7 @@
 
 #include "app/listing/ratios.h"
 #include "cli/human_text.h"
+#include "cli/measure_text.h"
 #include "cli/text_escape.h"
 #include "core/loss_families.h"
 
@@ -154,7 +155,7 @@ void append_events(std::string& out, const app::Measurement& measurement) {
     append(out, "{:>14}  ", grouped(events[i].samples));
     append_escaped(out, events[i].name);
     if (i < measurement.event_weights.size()) {
-      append(out, " (stands for {})", grouped(measurement.event_weights[i]));
+      append(out, " (stands for {})", grouped_decimal(measurement.event_weights[i]));
     }
     out += '\n';
   }

@@ -16,7 +16,7 @@
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
-#include "cli/next_commands.h"
+#include "cli/shown_capture.h"
 #include "cli/statistics_json.h"
 #include "cli/statistics_table.h"
 #include "cli/suggestion.h"

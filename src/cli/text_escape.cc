@@ -1,7 +1,9 @@
 #include "cli/text_escape.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "bytes/byte_text.h"
 #include "bytes/utf8.h"
@@ -14,12 +16,25 @@ std::uint8_t byte_at(std::string_view text, std::size_t at) {
   return static_cast<std::uint8_t>(text[at]);
 }
 
-// What moves a cursor, begins an escape sequence (C0, DEL, C1), ends a line, or turns text around
-// (Unicode 15, "Bidi_Control").
-bool is_control(char32_t point) {
-  return point < U' ' || (point >= 0x7F && point <= 0x9F) || point == 0x061C || point == 0x200E ||
-         point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2066 && point <= 0x2069);
+struct PointRange {
+  char32_t first;
+  char32_t last;
+};
+
+// What moves a cursor, begins an escape sequence (C0, DEL, C1), ends a line, turns text around or
+// is not seen at all (Unicode 15, "Bidi_Control" and "Default_Ignorable_Code_Point", and the marks
+// of interlinear text).
+constexpr PointRange kHidden[] = {
+    {0x00, 0x1F},     {0x7F, 0x9F},       {0xAD, 0xAD},       {0x034F, 0x034F},   {0x061C, 0x061C},
+    {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+    {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
+bool is_hidden(char32_t point) {
+  return std::any_of(std::begin(kHidden), std::end(kHidden), [point](const PointRange& range) {
+    return range.first <= point && point <= range.last;
+  });
 }
 
 void append_bytes_as_hex(std::string& out, std::string_view text) {
@@ -27,6 +42,11 @@ void append_bytes_as_hex(std::string& out, std::string_view text) {
     out += "\\x";
     bytes::append_hex(out, byte_at(text, i), 2);
   }
+}
+
+void append_json_unit(std::string& out, char32_t unit) {
+  out += "\\u";
+  bytes::append_hex(out, unit, 4);
 }
 
 constexpr char kNone = '\x7F';
@@ -60,7 +80,7 @@ void append_printable(std::string& out, std::string_view text, bool double_backs
       out += "\\t";
     } else if (sequence == "\n") {
       out += "\\n";
-    } else if (size == 0 || is_control(bytes::code_point_of(sequence))) {
+    } else if (size == 0 || is_hidden(bytes::code_point_of(sequence))) {
       append_bytes_as_hex(out, sequence);
     } else {
       out += sequence;
@@ -115,12 +135,14 @@ std::string escape_json_controls(std::string_view json) {
     const std::string_view sequence = json.substr(0, size == 0 ? 1 : size);
     json.remove_prefix(sequence.size());
     const char32_t point = size == 0 ? U' ' : bytes::code_point_of(sequence);
-    if (point <= 0x7E || !is_control(point)) {
+    if (point <= 0x7E || !is_hidden(point)) {
       out += sequence;
-      continue;
+    } else if (point <= 0xFFFF) {
+      append_json_unit(out, point);
+    } else {
+      append_json_unit(out, 0xD7C0 + (point >> 10U));
+      append_json_unit(out, 0xDC00 + (point & 0x3FFU));
     }
-    out += "\\u";  // all of them have four digits
-    bytes::append_hex(out, point, 4);
   }
 }
 

@@ -7,8 +7,9 @@
 namespace stackpack::cli {
 
 /// Appends `text` with backslashes, tabs and line ends as \\, \t, \n, and as \xNN each byte of what
-/// a terminal would obey instead of showing it: control characters (C0, DEL, C1), the marks that
-/// turn the direction of text, line separators, and all that is not UTF-8. One line, no tab.
+/// a terminal would obey or hide instead of showing it: control characters (C0, DEL, C1), the marks
+/// that turn the direction of text, line separators, invisible characters, and all that is not
+/// UTF-8. One line, no tab.
 void append_escaped(std::string& out, std::string_view text);
 
 /// The same, but backslashes stay: for messages, parts of which may be escaped already.
@@ -17,8 +18,7 @@ void append_message(std::string& out, std::string_view text);
 /// The characters that HTML and XML give a meaning to, as entities: for text and for attributes.
 std::string markup_of(std::string_view text);
 
-/// JSON with the control characters that JSON allows in strings (DEL, C1, marks of direction, line
-/// separators) as \uNNNN: the same values.
+/// JSON with those of them that JSON allows in strings as \uNNNN: the same values.
 std::string escape_json_controls(std::string_view json);
 
 /// Whether `text` is well-formed UTF-8.

@@ -20,6 +20,7 @@
 #include "app/symbolize/machine_sources.h"
 #include "cli/annotation_table.h"
 #include "cli/commands.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/name_column.h"
 #include "cli/report_table.h"
@@ -88,6 +89,16 @@ app::ReportPlan plan_of(const std::vector<OpenReport>& files, app::HotSpotQuery&
   return plan;
 }
 
+// Those of one file at once; those of several when all are known.
+void tell_notices(std::vector<std::string>& notices, const std::string& path,
+                  const ReportArguments& arguments, const Messages& messages) {
+  if (arguments.files.size() == 1) {
+    warn_of(path, notices, messages);
+  } else {
+    notices = notices_of(path, std::move(notices));
+  }
+}
+
 // Adds the figures of one file.
 Status count_file(OpenReport& file, const ReportArguments& arguments, const Messages& messages,
                   HotSpots& spots, ReportCenter& center) {
@@ -118,16 +129,18 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
         row.name = file.path + ": " + row.name;
       }
     }
+    tell_notices(counted->notices, file.path, arguments, messages);
     spots.add(std::move(*counted));
     return {};
   }
-  const auto counted =
+  auto counted =
       app::neighbours(reader, query, arguments.function,
                       arguments.kind == ReportKind::kCallers ? app::NeighbourSide::kCallers
                                                              : app::NeighbourSide::kCallees);
   if (!counted) {
     return counted.error();
   }
+  tell_notices(counted->around.notices, file.path, arguments, messages);
   spots.add(counted->around);
   center = {counted->center, counted->matches, counted->occurring};
   return {};
@@ -151,6 +164,7 @@ int run_tree(const ReportArguments& arguments, const Messages& messages) {
     messages.error(files.front().path, tree.error());
     return exit_code_of(tree.error());
   }
+  warn_of(files.front().path, tree->about.notices, messages);
   std::string text;
   if (arguments.json) {
     append_tree_json(text, *tree, arguments);
@@ -200,6 +214,7 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
     messages.error(files.front().path, no_such_function(arguments.annotate, annotation->occurring));
     return kExitUsage;
   }
+  warn_of(files.front().path, annotation->about.notices, messages);
   std::vector<std::string> folders = arguments.source_folders;
   if (folders.empty()) {
     folders.emplace_back(".");
@@ -264,6 +279,7 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kPool:
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
+    case app::HotSpotKind::kField:
       return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||
              !arguments.annotate.empty() || !arguments.only.empty() || arguments.tree;
     default:
@@ -321,6 +337,9 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   }
   if (!any) {
     return exit_code;
+  }
+  if (arguments.files.size() > 1) {
+    warn_of("top", spots.notices, messages);
   }
   spots.event = plan.event.empty() ? spots.event : plan.event;
   if (!center.occurring.empty()) {

@@ -1,5 +1,6 @@
 #include "cli/value_dump.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <optional>
@@ -334,6 +335,47 @@ Status dump_event_values(const Reader& reader, const ListedValues& which, bool a
   });
   lister.end();
   return read ? status : read;
+}
+
+Status dump_labels(const Reader& reader, bool as_json, app::TextOutput& out) {
+  std::optional<JsonLines> lines;
+  if (as_json) {
+    lines.emplace(out.text());
+  } else {
+    out.text() += "#set\tkey\tvalue\n";
+  }
+  std::uint64_t number = 0;
+  Status printed;
+  const auto list = [&](const Label& label) {
+    if (lines) {
+      JsonText json = lines->element();
+      json.begin_object();
+      json.field("set", number);
+      json.field("key", bytes::valid_utf8(label.key));
+      json.field("value", app::label_value(label));
+      json.end_object();
+      return;
+    }
+    out.text() += fmt::format("{}\t", number);
+    append_escaped(out.text(), label.key);
+    out.text() += '\t';
+    append_escaped(out.text(), app::label_value(label));
+    out.text() += '\n';
+  };
+  const Status read = reader.label_sets([&](std::span<const LabelSet> sets) {
+    for (const LabelSet& set : sets) {
+      std::for_each(set.begin(), set.end(), list);
+      ++number;
+      if (printed = out.checkpoint(); !printed) {
+        return false;
+      }
+    }
+    return true;
+  });
+  if (lines && printed && read) {
+    lines->end();
+  }
+  return printed ? read : printed;
 }
 
 Status dump_sample_fields(const Reader& reader, bool as_json, app::TextOutput& out) {

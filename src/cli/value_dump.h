@@ -27,6 +27,9 @@ Status dump_event_values(const Reader& reader, const ListedValues& which, bool a
 /// as JSON only what was.
 Status dump_sample_fields(const Reader& reader, bool as_json, app::TextOutput& out);
 
+/// Lists the sets of labels, a line or object for each label: the number of its set, key, value.
+Status dump_labels(const Reader& reader, bool as_json, app::TextOutput& out);
+
 /// dump --events-of: a line or object for each event of a capture. What could not be decoded is
 /// said on standard error.
 Status dump_provider_events(const DumpArguments& arguments, const Messages& messages,

@@ -128,7 +128,11 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   if (!view) {
     return view.error();
   }
-  auto selection = query::SampleSelection::create(*view, options);
+  auto selection = query::SampleSelection::create(
+      *view, options,
+      {.numbers = options.format == ExportFormat::kOtlp && view->label_sets != nullptr,
+       .labels = options.format == ExportFormat::kPprof,
+       .event_key = {}});
   if (!selection) {
     return selection.error();
   }

@@ -91,21 +91,37 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
   return buffer_.size() >= kBufferBytes ? flush() : Status{};
 }
 
-Status OutputFile::commit() {
+Status OutputFile::prepare() {
   if (failed_) {
     return error_;
   }
-  if (const Status flushed = flush(); !flushed || !replacing_) {
+  if (prepared_) {
+    return {};
+  }
+  if (const Status flushed = flush(); !flushed) {
     return flushed;
   }
-  if (!replacing_->sync()) {
-    return fail(errno, "cannot sync the output");
+  if (replacing_) {
+    if (!replacing_->sync()) {
+      return fail(errno, "cannot sync the output");
+    }
+    // Somebody else's file may have come to this place since.
+    if (const Status allowed = check_output(target_, rules_); !allowed) {
+      failed_ = true;
+      error_ = allowed.error();
+      return error_;
+    }
+    if (!replacing_->name_it()) {
+      return fail(errno, "cannot name the output");
+    }
   }
-  // Somebody else's file may have come to this place since.
-  if (const Status allowed = check_output(target_, rules_); !allowed) {
-    failed_ = true;
-    error_ = allowed.error();
-    return error_;
+  prepared_ = true;
+  return {};
+}
+
+Status OutputFile::commit() {
+  if (const Status prepared = prepare(); !prepared || !replacing_) {
+    return prepared;
   }
   if (const std::string_view failed = replacing_->take_place(kept_mode_); !failed.empty()) {
     return fail(errno, failed);

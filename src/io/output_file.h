@@ -42,6 +42,10 @@ class OutputFile {
   /// Bytes written so far: the file offset of the next one.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
+  /// Does all of commit() but taking the place, which needs no space and no memory. For outputs
+  /// that are to appear together.
+  Status prepare();
+
   Status commit();
 
   /// Writes what is in memory, for a reader that waits for it. Errors: as write().
@@ -59,6 +63,7 @@ class OutputFile {
   std::optional<std::uint32_t> kept_mode_;  // of the file that is replaced
   std::vector<std::byte> buffer_;
   std::uint64_t offset_ = 0;
+  bool prepared_ = false;
   bool failed_ = false;
   Error error_{};
 };

@@ -50,8 +50,9 @@ Status check_output(const std::string& output, const OutputRules& rules);
 /// The same for a directory of outputs: it may be written to when it is empty or not there.
 Status check_output_directory(const std::string& directory, const OutputRules& rules);
 
-/// Removes what killed runs left beside these outputs: OUT.tmp-PID-N, where no such process is
-/// there any more and no process holds the file. Looks at each directory once.
+/// Removes what killed runs left beside these outputs: temporary names with their mark
+/// (io/temporary_name.h), where no such process is there any more and no process holds the file.
+/// Looks at each directory once.
 void remove_leftovers(std::span<const std::string> outputs);
 
 }  // namespace stackpack::io

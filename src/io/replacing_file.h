@@ -29,14 +29,16 @@ class ReplacingFile {
   /// Waits until the content is on the medium.
   bool sync();
 
+  /// Gives the file its temporary name, if it has none.
+  bool name_it();
+
   /// Moves the file over the target, durably, with the permissions `kept_mode` if there are any.
   /// Returns what failed; empty: nothing did.
   std::string_view take_place(std::optional<std::uint32_t> kept_mode);
 
  private:
-  bool name_it();
-
   std::string target_;
+  std::string folder_;     // of the target
   std::string temporary_;  // empty: nameless
   Descriptor file_;
 };

@@ -17,6 +17,9 @@ namespace stackpack::io {
 /// As captures have it: what uname calls the node.
 std::string host_name();
 
+/// The release of the kernel that runs, as uname says it.
+std::string kernel_release();
+
 /// The notes of the kernel that runs, as ELF files have them: with its build id.
 std::vector<std::byte> running_kernel_notes();
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/sort_rows.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::query {
 
@@ -46,9 +47,13 @@ class GroupList {
   std::map<std::string, std::size_t> numbers_;
 };
 
-// The spelling of an imported profile's units.
+// The spelling of an imported profile's units; those of scaled weights say so.
 std::string short_unit(std::string_view unit, const EventGroup& group) {
-  return unit == "nanoseconds" ? "ns" : unit == "count" ? group.name : std::string(unit);
+  const auto [name, decimals] = core::parse_unit(unit);
+  return core::scaled_unit(name == "nanoseconds" ? "ns"
+                           : name == "count"     ? std::string_view(group.name)
+                                                 : name,
+                           decimals);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ std::vector<EventCount> groups_left_out(std::span<const EventGroup> groups);
 
 struct Measure {
   bool weighted = false;         ///< the recorded weights of samples; else samples
-  std::string unit = "samples";  ///< of a figure
+  std::string unit = "samples";  ///< of a figure; `bytes*10^-2`: it is a hundred times as large
 
   friend bool operator==(const Measure&, const Measure&) = default;
 };

@@ -108,12 +108,21 @@ bool is_profile_interrupt(std::string_view name) {
          name == "wall";
 }
 
+// As JDK 11 and later call it.
+std::string_view java_event(std::string_view name) {
+  constexpr std::string_view kOfJdk9 = "com.oracle.jdk.";
+  constexpr std::string_view kOwner = "com.oracle.";
+  return name.starts_with(kOfJdk9) ? name.substr(kOwner.size()) : name;
+}
+
 // Of the Java machine. A thread in native code mostly waits there; one that sleeps has a state.
 bool is_java_profile(std::string_view name) {
+  name = java_event(name);
   return name == "jdk.ExecutionSample" || name == "jdk.CPUTimeSample" ||
          name == "profiler.WallClockSample";
 }
 bool is_java_trace(std::string_view name) {
+  name = java_event(name);
   return name.starts_with("jdk.NativeMethodSample") || name.starts_with("jdk.ExecutionSample/") ||
          name.starts_with("profiler.WallClockSample/");
 }

@@ -1,6 +1,7 @@
 #include "symbolize/symbol_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -229,6 +230,12 @@ class Search {
                                            (debug ? "/debuginfo" : "/executable")});
   }
 
+  void add_user_files(std::vector<Candidate>& candidates) const {
+    for (const std::string& file : places_.files) {
+      candidates.push_back({"", file});
+    }
+  }
+
   // Debug files that lie as the images do.
   static void add_by_path(const std::string& root, const std::string& path,
                           std::vector<Candidate>& candidates) {
@@ -278,6 +285,7 @@ class Search {
     std::vector<Candidate> candidates;
     const std::string id = build_id_text(key_.build_id);
     if (id.size() > 2) {
+      add_user_files(candidates);
       for (const std::string& directory : places_.directories) {
         add_by_build_id({"", directory}, id, false, candidates);
       }
@@ -312,6 +320,7 @@ class Search {
     }
     if (const std::string text = build_id_text(id); text.size() > 2) {
       std::vector<Candidate> candidates;
+      add_user_files(candidates);
       for (const std::string& directory : places_.directories) {
         add_by_build_id({"", directory}, text, true, candidates);
         add_by_build_id({directory, std::string(kDebugFolder)}, text, true, candidates);
@@ -448,7 +457,41 @@ class Search {
   OpenElf packed_;    // a file that could not be looked into
 };
 
+bool is_elf_file(const std::string& path) {
+  const Result<io::RootedFile> file = io::open_rooted_file("", path);
+  std::array<std::byte, 4> head{};
+  constexpr std::array kMagic{std::byte{0x7F}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
+  return file &&
+         io::read_exactly_at(*io::source_of_descriptor(file->descriptor.get()), 0, head,
+                             "elf: no header") &&
+         head == kMagic;
+}
+
 }  // namespace
+
+FoundFiles find_kernel_file(const SymbolPlaces& places) {
+  constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 63;
+  FoundFiles found;
+  for (const std::string& path : places.files) {
+    Result<io::RootedFile> file = io::open_rooted_file("", path);
+    if (!file) {
+      continue;
+    }
+    Result<ElfIdentity> elf = read_elf_identity(*io::source_of_descriptor(file->descriptor.get()));
+    if (elf &&
+        std::any_of(elf->segments.begin(), elf->segments.end(), [](const ElfSegment& segment) {
+          return segment.executable && segment.address >= kUpperHalf;
+        })) {
+      found.end = SearchEnd::kFound;
+      found.bytes = file->bytes;
+      found.layout = std::move(*elf);
+      found.image = std::move(file->descriptor);
+      found.image_path = path;
+      return found;
+    }
+  }
+  return found;
+}
 
 std::string build_id_text(std::span<const std::uint8_t> id) {
   std::string text;
@@ -464,6 +507,10 @@ Status open_bundles(SymbolPlaces& places) {
     std::error_code failed;
     if (!std::filesystem::is_regular_file(directory, failed)) {
       folders.push_back(std::move(directory));
+      continue;
+    }
+    if (is_elf_file(directory)) {
+      places.files.push_back(std::move(directory));
       continue;
     }
     Result<std::shared_ptr<SymbolBundle>> bundle = SymbolBundle::open(directory);

@@ -21,6 +21,9 @@ struct SymbolPlaces {
   /// Folders of the user: .build-id/xx/yyyy.debug, .build-id/xx/yyyy (a file, or a folder of perf's
   /// cache with `elf`), BUILDID/debuginfo and BUILDID/executable, the path of the image, its name.
   std::vector<std::string> directories;
+  /// Files of the user: each is taken for the image or debug file whose build id it has, and one of
+  /// a kernel for a kernel whose build id was not recorded.
+  std::vector<std::string> files{};
   /// Where the recorded machine's files are; empty: this one's root.
   std::string root;
   bool has_root = false;  ///< the user gave it: files without a build id are believed
@@ -87,8 +90,12 @@ struct FoundFiles {
 /// there are files, but offsets of the capture are not to be looked up in them.
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places);
 
-/// Opens those of places.directories that are files and not folders as bundles.
-/// Errors: those of SymbolBundle::open.
+/// The first of places.files that is the image or debug file of a kernel: its code has addresses of
+/// the upper half.
+FoundFiles find_kernel_file(const SymbolPlaces& places);
+
+/// Of those of places.directories that are files and not folders, makes ELF files places.files, and
+/// opens the others as bundles. Errors: those of SymbolBundle::open.
 Status open_bundles(SymbolPlaces& places);
 
 /// Entries of all bundles that were refused so far.

@@ -202,6 +202,19 @@ TEST_CASE("format choice: what is no capture is taken by none, and each says why
   }
 }
 
+TEST_CASE("format choice: kinds of files that are no captures are named") {
+  const auto what = [](const std::string& text) {
+    return FormatChoice(head_of(bytes_of(text))).error_of_all({}).what;
+  };
+  CHECK(what("\x7f"
+             "ELF\2\1\1") == "is an ELF file, a program or library; not a capture");
+  CHECK(what("\n <svg version=\"1.1\">").find("folded text") != std::string_view::npos);
+  CHECK(what("Attaching 1 probe...\n\n@[\n    f+1\n]: 3\n").find("bpftrace") !=
+        std::string_view::npos);
+  CHECK(what(std::string(257, '\0') + "ustar").find("tar") != std::string_view::npos);
+  CHECK(what("Hello") == "not a capture of a format that convert reads");
+}
+
 TEST_CASE("format choice: possible formats are tried in their order until one reads") {
   // The keys of both, as far as the head goes.
   const std::vector<std::byte> bytes =

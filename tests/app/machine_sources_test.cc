@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "app/symbolize/map_plans.h"
 #include "io/this_machine.h"
 #include "support/own_code.h"
 #include "support/spk_reading.h"
@@ -84,22 +87,43 @@ TEST_CASE("machine sources: a list of the kernel counts by build id alone") {
   const ScratchDirectory folder;
   const std::vector<std::string> caches{folder.file("cache")};
   const std::vector<std::uint8_t> id(20, 0x5A);
-  CHECK(app::kernel_list_of(kernel_with(id), {}, caches).path.empty());
-  CHECK(app::kernel_list_of(kernel_with({}), {}, caches).path.empty());
+  CHECK(app::kernel_list_of(kernel_with(id), {}, caches, "").path.empty());
+  CHECK(app::kernel_list_of(kernel_with({}), {}, caches, "").path.empty());
   const std::string kept = put_list(folder, id, "ffffffff81000000 T _text\n");
   const app::KernelReference moved{"_text", 0xffff'ffff'8200'0000};
-  const app::KernelList list = app::kernel_list_of(kernel_with(id), moved, caches);
+  const app::KernelList list = app::kernel_list_of(kernel_with(id), moved, caches, "");
   CHECK(list.path == kept);
   CHECK_FALSE(list.with_modules);
-  CHECK(
-      app::kernel_list_of(kernel_with(id), {"_text", 0xffff'ffff'8100'0000}, caches).with_modules);
+  CHECK(app::kernel_list_of(kernel_with(id), {"_text", 0xffff'ffff'8100'0000}, caches, "")
+            .with_modules);
   std::vector<std::uint8_t> other = id;
   other.back() = 0;
-  CHECK(app::kernel_list_of(kernel_with(other), moved, caches).path.empty());
+  CHECK(app::kernel_list_of(kernel_with(other), moved, caches, "").path.empty());
   put_list(folder, id, "0000000000000000 T _text\n");
-  const app::KernelList hidden = app::kernel_list_of(kernel_with(id), moved, caches);
+  const app::KernelList hidden = app::kernel_list_of(kernel_with(id), moved, caches, "");
   CHECK(hidden.path.empty());
   CHECK_FALSE(hidden.reason.empty());
+}
+
+TEST_CASE("machine sources: without a build id the running kernel fits by release and address") {
+  const Result<std::optional<std::uint64_t>> text =
+      app::kallsyms_address("/proc/kallsyms", "_text");
+  const std::string release = io::kernel_release();
+  const auto list = [&](const app::KernelReference& reference, std::string_view recorded) {
+    return app::kernel_list_of(kernel_with({}), reference, {}, recorded);
+  };
+  if (!text || !*text) {
+    CHECK(list({"_text", 1}, release).path.empty());
+    return;  // a machine that does not show it
+  }
+  const app::KernelList fits = list({"_text", **text}, release);
+  CHECK(fits.path == "/proc/kallsyms");
+  CHECK(fits.with_modules);
+  CHECK(fits.reason.starts_with("believed by its release"));
+  CHECK(list({"_text", **text}, "").path.empty());  // of another machine
+  CHECK(list({"_text", **text}, release + "-other").path.empty());
+  CHECK(list({"_text", **text + 0x200000}, release).path.empty());
+  CHECK(list({}, release).path.empty());
 }
 
 TEST_CASE("machine sources: the running kernel has its list, or says how to see it") {
@@ -107,7 +131,7 @@ TEST_CASE("machine sources: the running kernel has its list, or says how to see 
   if (id.empty() || !std::ifstream("/proc/kallsyms")) {
     return;  // a machine that does not show it
   }
-  const app::KernelList list = app::kernel_list_of(kernel_with(id), {}, {});
+  const app::KernelList list = app::kernel_list_of(kernel_with(id), {}, {}, "");
   if (list.path.empty()) {
     CHECK(list.reason.find("kptr_restrict") != std::string::npos);
   } else {

@@ -3,7 +3,7 @@
 
 Every name in a capture, its path and the arguments hold what a terminal obeys instead of showing: escape
 sequences with C0 and C1 introducers (as UTF-8 and as raw bytes), marks that turn the direction of text, line
-separators, bytes that are not UTF-8. None of it may come out of any listing, JSON or message.
+separators, invisible characters, bytes that are not UTF-8. None of it may come out of any listing, JSON or message.
 """
 import json
 import os
@@ -13,14 +13,16 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 import make_capture  # noqa: E402
+import read_spk  # noqa: E402
 
 EVIL = {
     "C0": b"\x1b[31m", "C1": b"\xc2\x9b2J", "raw C1": b"\x9b2J", "the last of C1": b"\xc2\x9f",
     "right to left": "\u202e".encode(), "isolate": "\u2066".encode(), "a mark": "\u061c".encode(),
     "a line separator": "\u2028".encode(), "not UTF-8": b"\xff", "DEL": b"\x7f",
+    "a tag": "\U000e0041".encode(), "no width": "\u200b\u2060\ufeff".encode(), "a soft hyphen": "\u00ad".encode(),
 }
-CONTROLS = {*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)}
 
 
 def hidden_in(output, allowed):
@@ -29,7 +31,7 @@ def hidden_in(output, allowed):
         text = output.decode()
     except UnicodeDecodeError as error:
         return f"a byte that is not UTF-8 ({error})"
-    found = [c for c in text if ord(c) in CONTROLS and c not in allowed]
+    found = [c for c in text if read_spk.is_hidden(ord(c)) and c not in allowed]
     return f"U+{ord(found[0]):04X}" if found else ""
 
 

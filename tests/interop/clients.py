@@ -99,6 +99,15 @@ def python_with(cache, module, package):
     return [python]
 
 
+def program_of_python(cache, package):
+    """A program that a package of Python is."""
+    program = cache / package / "bin" / package
+    if not program.exists():
+        install("venv", [need("python3"), "-m", "venv", cache / package])
+        install(package, [cache / package / "bin" / "python", "-m", "pip", "install", "-q", "--retries", "0", package])
+    return program
+
+
 def duckdb(cache):
     return python_with(cache, "duckdb", "duckdb")
 

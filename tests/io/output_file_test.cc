@@ -170,7 +170,7 @@ TEST_CASE("output file: names that others took are left alone") {
   const TemporaryDirectory folder;
   const std::string target = (folder.path / "out").string();
   const auto taken = [&](unsigned attempt) {
-    return target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    return stackpack::io::temporary_name(target, static_cast<std::uint64_t>(::getpid()), attempt);
   };
   std::ofstream(taken(0)) << "another's";
   auto out = OutputFile::create(target);
@@ -407,10 +407,19 @@ TEST_CASE("leftovers: a temporary name of a process that lives, or that is locke
   const TemporaryDirectory folder;
   const std::string target = (folder.path / "out").string();
   constexpr long kNoProcess = 4'194'305;  // beyond the largest id of Linux
-  const std::string mine = target + ".tmp-" + std::to_string(::getpid()) + "-7";
-  const std::string locked = target + ".tmp-" + std::to_string(kNoProcess) + "-1";
-  const std::string dead = target + ".tmp-" + std::to_string(kNoProcess) + "-0";
+  using stackpack::io::temporary_name;
+  const std::string mine = temporary_name(target, static_cast<std::uint64_t>(::getpid()), 7);
+  const std::string locked = temporary_name(target, kNoProcess, 1);
+  const std::string dead = temporary_name(target, kNoProcess, 0);
+  // Of others: no mark, that of another name, and something after it.
+  const std::vector<std::string> others = {
+      target + ".tmp-99999-0", target + ".tmp-" + std::to_string(kNoProcess) + "-0",
+      target + ".tmp-" + std::to_string(kNoProcess) + "-2" + dead.substr(dead.rfind('-')),
+      dead + ".kept"};
   for (const std::string& name : {mine, locked, dead}) {
+    write_text(name, "a");
+  }
+  for (const std::string& name : others) {
     write_text(name, "a");
   }
   const int holder = ::open(locked.c_str(), O_RDONLY | O_CLOEXEC);
@@ -419,6 +428,10 @@ TEST_CASE("leftovers: a temporary name of a process that lives, or that is locke
   CHECK(fs::exists(mine));
   CHECK(fs::exists(locked));
   CHECK_FALSE(fs::exists(dead));
+  for (const std::string& name : others) {
+    CAPTURE(name);
+    CHECK(fs::exists(name));
+  }
   ::close(holder);
 
   // What is read stays, whatever its name.

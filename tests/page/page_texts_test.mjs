@@ -41,6 +41,7 @@ test('numbers', () => {
 
 test('names that could disturb are written out', () => {
   assert.equal(shownText('a\u202eb\n\u0000'), 'a\\u{202e}b\\u{a}\\u{0}');
+  assert.equal(shownText('a\u{e0041}\u200b\ufe0fb'), 'a\\u{e0041}\\u{200b}\\u{fe0f}b', 'what is not seen at all');
   assert.equal(shownText('\ud800x'), '\\u{d800}x');
   assert.equal(shownText('naïve 😀'), 'naïve 😀');
   assert.equal(shownText('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>');

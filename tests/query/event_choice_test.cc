@@ -212,8 +212,9 @@ TEST_CASE("idle: reports and pages leave idle threads out and say how much, othe
     ExportOptions options;
     options.format = c.format;
     options.filter.idle = c.idle;
-    const auto selection =
-        SampleSelection::create(view, options, SelectionRules{c.is_report, false, ""});
+    SelectionRules rules;
+    rules.is_report = c.is_report;
+    const auto selection = SampleSelection::create(view, options, rules);
     REQUIRE(selection.has_value());
     for (int pass = 0; pass < 2; ++pass) {
       CHECK(value_of_all(**selection) == c.value);

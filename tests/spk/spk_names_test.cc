@@ -166,6 +166,23 @@ TEST_SUITE("spk names") {
     }
   }
 
+  TEST_CASE("spk names: a function that no reader would take is not written") {
+    for (const auto& [start, size] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+             {~std::uint64_t{0}, 1}, {~std::uint64_t{0} - 9, 10}, {5, 0}, {1, ~std::uint64_t{0}}}) {
+      Function row;
+      row.owner = FunctionOwner::kKernel;
+      row.start = start;
+      row.size = size;
+      CHECK_FALSE(spk::is_addressable(row));
+      SpkContent content;
+      content.add_names = [&row](spk::NameWriter& names) { return names.add(row, {"f", {}, {}}); };
+      const ScratchDirectory folder;
+      const auto written = write_spk(content, {}, folder.file("f.spk"));
+      REQUIRE_FALSE(written.has_value());
+      CHECK(written.error().what == "spk: a function ends beyond the last address");
+    }
+  }
+
   TEST_CASE("spk names: inlined calls and lines") {
     SpkContent content = random_content(3, 12, 25);
     content.tables.modules.resize(1);

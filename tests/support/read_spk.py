@@ -27,10 +27,12 @@ SAMPLE_FIELDS, CONTROL_GROUPS = 35, 36
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
 CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
+LABEL_SETS = 50
 FUNCTION_ALIASES, ALIAS_TEXTS = 55, 56
 MODULE_FILES = 57
 REQUIRED, INDEXED = 1, 2
-WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS, ALIAS_TEXTS)
+WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS,
+              LABEL_SETS, ALIAS_TEXTS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX,
@@ -463,16 +465,25 @@ def read_summary(file):
     return Summary(events, losses)
 
 
+# First and last of what a terminal obeys, or does not show at all.
+HIDDEN = [(0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+          (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
+          (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+
+
+def is_hidden(code):
+    return any(first <= code <= last for first, last in HIDDEN)
+
+
 def escaped(name):
     """A name as listings write it; '-' when it is empty."""
     shown = {"\\": "\\\\", "\t": "\\t", "\n": "\\n"}
-    hidden = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
     out = ""
     for c in name.decode("utf-8", "surrogateescape"):
         code = ord(c)
         if c in shown:
             out += shown[c]
-        elif code in hidden or 0xDC80 <= code <= 0xDCFF:
+        elif is_hidden(code) or 0xDC80 <= code <= 0xDCFF:
             out += "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
         else:
             out += c
@@ -507,20 +518,39 @@ class Stacks:
 
 def list_stacks(file):
     stacks = Stacks(file)
+    aggregated = (b"samples.aggregated", b"1") in read_table(file, METADATA)
+    decimals = max(read_decimals(file), default=0) if aggregated else 0  # of one event
     for stack, count in sorted(count_samples(file).items()):
         if count > 0:
-            print(count, stacks.frames(stack))
+            print(decimal(count, decimals), stacks.frames(stack))
+
+
+def read_decimals(file):
+    """By event, how many digits of its weights stand behind the point."""
+    units = dict(read_table(file, METADATA))
+    decimals = []
+    for name, weighted in read_table(file, EVENTS):
+        unit = units.get(b"pprof.unit." + name, b"")
+        scaled = weighted and unit[-6:-1] == b"*10^-" and unit[-1:] in b"123456789"
+        decimals.append(int(unit[-1:]) if scaled else 0)
+    return decimals
+
+
+def decimal(value, decimals):
+    whole, rest = divmod(value, 10 ** decimals)
+    return f"{whole}.{rest:0{decimals}}".rstrip("0") if rest else str(whole)
 
 
 def list_samples(file):
     need(file.has(SAMPLES), "no samples")
+    decimals = read_decimals(file)
     stacks, events, before = Stacks(file), [escaped(name) for name, _ in read_table(file, EVENTS)], 0
     for s in read_samples(file):
         need(s.time >= before, "order of samples")
         before = s.time
         flags = ",".join(name for bit, name in enumerate(FLAGS) if s.flags >> bit & 1) or "-"
         print(seconds(s.time), number_or_none(s.pid), number_or_none(s.tid), number_or_none(s.cpu), events[s.event],
-              s.weight, ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
+              decimal(s.weight, decimals[s.event]), ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
               "" if s.stack == NONE else stacks.frames(s.stack), sep="\t")
 
 
@@ -1010,12 +1040,51 @@ def list_lines(file):
         print(("process", "kernel", "image")[owner], pid, module, hex(start), hex(size), where, sep="\t")
 
 
+def read_label(block):
+    """(key, value as reports write it)."""
+    def text(most):
+        size = block.varint()
+        need(size <= most, "text of a label")
+        return block.take(size)
+
+    key, kind = text(255), block.u8()
+    need(kind <= 3, "type of a label")
+    if kind == 0:
+        return key, text(4096)
+    if kind == 1:
+        value, unit = signed(block.varint()), text(255)
+        return key, b"%d %s" % (value, unit) if unit else b"%d" % value
+    if kind == 2:
+        return key, b"%g" % struct.unpack("<d", block.take(8))
+    value = block.u8()
+    need(value <= 1, "Boolean of a label")
+    return key, b"%d" % value
+
+
+def list_labels(file):
+    """`set key value`, as `dump --labels`; samples have sets that are there."""
+    count = 0
+    for block in file.blocks(LABEL_SETS) if file.has(LABEL_SETS) else ():
+        for size in block.column(block.varint()):
+            set_bytes, before = Bytes(block.take(size)), b""
+            while set_bytes.at < len(set_bytes.data):
+                begin = set_bytes.at
+                key, value = read_label(set_bytes)
+                label = bytes(set_bytes.data[begin:set_bytes.at])
+                need(label > before, "order of labels")
+                before = label
+                print(count, escaped(key), escaped(value), sep="\t")
+            count += 1
+    for _, values in read_sample_fields(file) if file.has(SAMPLE_FIELDS) else ():
+        need(values.get(12, -1) < count, "labels of a sample")
+
+
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
     "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
     "intervals": list_intervals, "event-values": list_event_values,
-    "sample-fields": list_sample_fields, "branch-stacks": list_branch_stacks}
+    "sample-fields": list_sample_fields, "labels": list_labels, "branch-stacks": list_branch_stacks}
 
 
 def main():

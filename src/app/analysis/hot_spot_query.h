@@ -31,7 +31,7 @@ enum class HotSpotKind : std::uint8_t {
   kWaker,   ///< of waits: who ended them
   kReason,  ///< of waits: what for
   kControlGroup,
-  kField,        ///< values of a field of tracepoints
+  kField,        ///< values of a label, or of a field of tracepoints
   kPackage,      ///< of the images: ImagePackages
   kCodeAddress,  ///< functions, with the offsets of all their code
 };
@@ -61,6 +61,7 @@ struct HotSpots {
   /// What the choice of the event left out.
   std::vector<EventCount> events_left_out;
   IdleLeftOut idle;
+  std::vector<std::string> notices;  ///< as query::cut_notices has them
 
   /// Adds those of another file; rows of the same name, module and place become one.
   void add(HotSpots other);
@@ -79,7 +80,9 @@ struct HotSpotQuery {
   ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
   HotSpotKind by = HotSpotKind::kFunction;
   StackPatterns patterns{};
-  std::string field{};               ///< of kField: its name
+  std::string field{};  ///< of kField: its name, or the label's key
+  /// Of kField: what was asked for is a label; rows of other samples are called `[no label]`.
+  bool is_label = false;
   std::vector<std::string> types{};  ///< samples alone whose event names a type that fits one
   bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
   bool folds_inlined = false;        ///< as query::FrameEntities::fold_inlined()
@@ -96,5 +99,18 @@ struct HotSpotQuery {
   [[nodiscard]] bool asks_for_types() const { return by == HotSpotKind::kType || !types.empty(); }
   [[nodiscard]] bool asks_for_fields() const { return by == HotSpotKind::kField; }
 };
+
+/// Takes `field:NAME` or `label:KEY`, which rows may be besides HotSpotKind. False: it is neither.
+inline bool take_keyed_grain(std::string_view word, HotSpotQuery& query) {
+  for (const std::string_view start : {std::string_view("field:"), std::string_view("label:")}) {
+    if (word.starts_with(start) && word.size() > start.size()) {
+      query.by = HotSpotKind::kField;
+      query.field = word.substr(start.size());
+      query.is_label = start == "label:";
+      return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace stackpack::app

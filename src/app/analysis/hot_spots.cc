@@ -11,6 +11,7 @@
 #include "app/analysis/sample_counting.h"
 #include "core/index_table.h"
 #include "core/sort_rows.h"
+#include "core/weight_scale.h"
 #include "query/function_pattern.h"
 
 namespace stackpack::app {
@@ -143,8 +144,30 @@ void take_titled(TitledValues& values, std::vector<HotSpot>& rows) {
 
 }  // namespace
 
+namespace {
+
+// Gives values as many digits behind the point.
+void scale_to(unsigned decimals, HotSpots& spots) {
+  const auto [unit, own] = core::parse_unit(spots.unit);
+  if (own >= decimals) {
+    return;
+  }
+  spots.value = core::shifted(spots.value, decimals - own);
+  for (HotSpot& row : spots.rows) {
+    row.self = core::shifted(row.self, decimals - own);
+    row.total = core::shifted(row.total, decimals - own);
+  }
+  spots.unit = core::scaled_unit(std::string(unit), decimals);
+}
+
+}  // namespace
+
 void HotSpots::add(HotSpots other) {
   const bool first = samples == 0;
+  const unsigned most =
+      std::max(core::parse_unit(unit).decimals, core::parse_unit(other.unit).decimals);
+  scale_to(first ? 0 : most, *this);
+  scale_to(first ? 0 : most, other);
   event = first || event == other.event ? other.event : event;
   unit = first ? other.unit : unit;
   add_parts(parts, other.parts);
@@ -153,6 +176,7 @@ void HotSpots::add(HotSpots other) {
   idle.value += other.idle.value;
   idle.whole += other.idle.whole;
   idle.pools = idle.pools || other.idle.pools;
+  notices.insert(notices.end(), other.notices.begin(), other.notices.end());
   samples += other.samples;
   rows_left_out += other.rows_left_out;
   value += other.value;

@@ -6,6 +6,7 @@
 #include "app/analysis/sample_types.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
+#include "query/selection/label_choice.h"
 #include "query/selection/wait_events.h"
 
 namespace stackpack::app {
@@ -30,7 +31,13 @@ Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& quer
   if (!groups) {
     return groups.error();
   }
-  if (query.asks_for_fields() && query.filters.filter.events.empty()) {
+  const Result<bool> labelled =
+      query.asks_for_fields() ? query::has_label(*view, query.field) : Result<bool>(false);
+  if (!labelled) {
+    return labelled.error();
+  }
+  const bool by_label = *labelled || (query.is_label && view->label_sets != nullptr);
+  if (query.asks_for_fields() && !by_label && query.filters.filter.events.empty()) {
     const auto names = tracepoints_with(reader, query.field);
     if (!names) {
       return names.error();

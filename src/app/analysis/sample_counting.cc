@@ -10,6 +10,7 @@
 #include "bytes/utf8.h"
 #include "core/saturating.h"
 #include "query/name_pattern.h"
+#include "query/selection/cut_notices.h"
 #include "query/selection/wait_events.h"
 
 namespace stackpack::app {
@@ -60,6 +61,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
+  counting->notices_ = query::cut_notices(reader.statistics());
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }
@@ -67,12 +69,12 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return Error{ErrorCode::kUsage, kNoOffset,
                  "the file does not say of what control groups its samples are"};
   }
-  auto selection =
-      query::SampleSelection::create(counting->view_, counting->query_.filters,
-                                     {.is_report = true,
-                                      .numbers = query.by == HotSpotKind::kControlGroup,
-                                      .event_key = counting->query_.event_key,
-                                      .processors_apart = query.by == HotSpotKind::kEvent});
+  auto selection = query::SampleSelection::create(
+      counting->view_, counting->query_.filters,
+      {.is_report = true,
+       .numbers = query.by == HotSpotKind::kControlGroup || counting->labels_.has_value(),
+       .event_key = counting->query_.event_key,
+       .processors_apart = query.by == HotSpotKind::kEvent});
   if (!selection) {
     return selection.error();
   }
@@ -116,6 +118,16 @@ std::unique_ptr<query::FrameEntities> SampleCounting::make_entities() const {
 Status SampleCounting::find_types(const Reader& reader) {
   if (!query_.asks_for_types() && !query_.asks_for_fields()) {
     return {};
+  }
+  if (query_.asks_for_fields()) {
+    Result<query::LabelValues> labels = query::LabelValues::load(view_, query_.field);
+    if (!labels) {
+      return labels.error();
+    }
+    if (labels->any() || (query_.is_label && view_.label_sets)) {
+      labels_ = std::move(*labels);
+      return {};
+    }
   }
   Result<SampleTypes> types = query_.asks_for_fields()
                                   ? SampleTypes::load_field(reader, query_.field)
@@ -203,6 +215,12 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
   if (types_) {
     return each_group_of_samples(keys, row_by_type(keys), visit);
   }
+  if (labels_) {
+    const auto row_of = [this](const query::SelectedSample& sample) {
+      return std::optional(labels_->find(sample.label_set));
+    };
+    return each_group_of_samples(keys, row_of, visit);
+  }
   if (query_.by == HotSpotKind::kControlGroup) {
     const auto row_of = [](const query::SelectedSample& sample) {
       return std::optional(sample.control_group);
@@ -260,6 +278,7 @@ void SampleCounting::describe(HotSpots& spots) const {
     }
   }
   spots.idle = selection_->idle_left_out();
+  spots.notices = notices_;
 }
 
 std::string SampleCounting::control_group_title(const Group& group) const {

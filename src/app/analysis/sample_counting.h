@@ -51,7 +51,7 @@ class SampleCounting {
   [[nodiscard]] std::string source_title(std::uint32_t pid) const;
   /// Of HotSpotKind::kType.
   [[nodiscard]] std::string_view type_title(const query::Group& group) const {
-    return types_->title(group.key.track);
+    return labels_ ? labels_->title(group.key.track) : types_->title(group.key.track);
   }
   /// Of HotSpotKind::kControlGroup.
   [[nodiscard]] std::string control_group_title(const query::Group& group) const;
@@ -86,6 +86,8 @@ class SampleCounting {
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<query::PidSources> origins_;
   std::optional<SampleTypes> types_;
+  std::optional<query::LabelValues> labels_;
+  std::vector<std::string> notices_;
   std::vector<StackId> ids_;
   std::vector<const query::Group*> with_stack_;
 };

@@ -8,6 +8,7 @@
 #include "capture/value_kinds.h"
 #include "query/name_pattern.h"
 #include "query/selection/capture_view.h"
+#include "query/selection/label_choice.h"
 
 namespace stackpack::app {
 
@@ -25,6 +26,10 @@ std::string value_text(ValueType type, std::uint64_t value) {
     default:
       return std::to_string(value);
   }
+}
+
+std::string label_value(const Label& label) {
+  return query::label_text(label);
 }
 
 std::vector<bool> listed_kinds(std::span<const ValueSchema> kinds,

@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "stackpack/event_values.h"
+#include "stackpack/labels.h"
 #include "stackpack/sample_fields.h"
 
 namespace stackpack::app {
 
 /// A value of an event as listings write it, but texts: `-` where there is none.
 std::string value_text(ValueType type, std::uint64_t value);
+
+/// What a label says.
+std::string label_value(const Label& label);
 
 /// Which kinds are listed, by row: those whose name fits a pattern, or all without patterns.
 /// `tracepoints`: those alone that the capture describes.

@@ -79,13 +79,11 @@ Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& option
   const std::string by = options.by.empty() ? "function" : options.by;
   const auto kind = std::find_if(kTopKinds.begin(), kTopKinds.end(),
                                  [&by](const auto& known) { return known.first == by; });
-  constexpr std::string_view kField = "field:";
-  const bool is_field = by.starts_with(kField) && by.size() > kField.size();
-  if (kind == kTopKinds.end() && !is_field) {
+  if (kind != kTopKinds.end()) {
+    query.by = kind->second;
+  } else if (!take_keyed_grain(by, query)) {
     return Error{ErrorCode::kUsage, kNoOffset, "top has no such rows"};
   }
-  query.by = is_field ? HotSpotKind::kField : kind->second;
-  query.field = is_field ? by.substr(kField.size()) : std::string();
   if (!options.event.empty()) {
     query.filters.filter.events.push_back(options.event);
   }

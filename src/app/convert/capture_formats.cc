@@ -11,6 +11,7 @@
 #include "app/convert/wait_pass.h"
 #include "capture/dump_unwinder.h"
 #include "capture/recorder_losses.h"
+#include "capture/weighted_events.h"
 #include "codec/plain_text.h"
 #include "formats/etl/etl_source.h"
 #include "formats/firefox/firefox_source.h"
@@ -91,7 +92,8 @@ bool ends_with(std::string_view name, std::string_view ending) {
 
 std::vector<std::string> loss_names() {
   std::set<std::string> names = {std::string(kCompressedInputDamaged),
-                                 std::string(kSystemFactsOverLimit)};
+                                 std::string(kSystemFactsOverLimit),
+                                 std::string(capture::kWeightsRounded)};
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
   names.insert(wait_loss_names().begin(), wait_loss_names().end());

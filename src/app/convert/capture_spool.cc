@@ -61,6 +61,7 @@ CaptureSpool::CaptureSpool(const Options& options)
 
 std::uint32_t CaptureSpool::add_event(const Event& event) {
   events_.push_back(event);
+  scales_.add_row();
   return static_cast<std::uint32_t>(events_.size() - 1);
 }
 
@@ -88,7 +89,23 @@ Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint3
     options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
   }
+  scales_.add_weight(sample.event, sample.weight);
   return spool_.add(sample, node.segment, node.node, pending);
+}
+
+Status CaptureSpool::for_each_sample(
+    const std::function<Status(std::span<const SpooledSample>)>& visit) {
+  if (!scales_.any()) {
+    return spool_.merge(visit);
+  }
+  std::vector<SpooledSample> scaled;
+  return spool_.merge([&](std::span<const SpooledSample> rows) {
+    scaled.assign(rows.begin(), rows.end());
+    for (SpooledSample& row : scaled) {
+      scales_.apply(row);
+    }
+    return visit(scaled);
+  });
 }
 
 Status CaptureSpool::add_sample(const Sample& sample, const capture::StackView& stack,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/convert/branch_stack_spool.h"
+#include "app/convert/event_scales.h"
 #include "app/convert/interval_sort.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/packed_stacks.h"
@@ -117,9 +118,12 @@ class CaptureSpool final : public capture::CallstackSink {
   Result<std::unique_ptr<PackedStacks>> pack_stacks();
 
   /// All samples in the order of time, block by block. Once.
-  Status for_each_sample(const std::function<Status(std::span<const SpooledSample>)>& visit) {
-    return spool_.merge(visit);
-  }
+  Status for_each_sample(const std::function<Status(std::span<const SpooledSample>)>& visit);
+
+  /// Makes one event of those whose weights differ in their digits behind the point alone. After
+  /// the last sample; events() are those of the file from then on.
+  void settle_events() { scales_.settle(events_); }
+  [[nodiscard]] const EventScales& scales() const { return scales_; }
 
   /// Records of switches, and what is known of all of them.
   [[nodiscard]] SchedSpool& sched() { return sched_; }
@@ -147,6 +151,7 @@ class CaptureSpool final : public capture::CallstackSink {
   std::uint64_t known_frames_ = 0;   // of samples whose callstacks the source knew again
   std::uint64_t raw_frames_ = 0;     // of recorded samples with their callstacks
   std::vector<Event> events_;
+  EventScales scales_;
   capture::SystemRecorder system_;
   capture::BranchRecorder branches_;
   std::optional<BranchStackSpool> branch_stacks_;

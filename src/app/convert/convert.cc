@@ -16,10 +16,12 @@
 #include "app/convert/capture_probe.h"
 #include "app/convert/capture_spool.h"
 #include "app/convert/fingerprint.h"
+#include "app/convert/last_word.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/sink_queue.h"
 #include "app/convert/spk_assembler.h"
 #include "app/unwind/image_unwinder.h"
+#include "app/unwind/recorded_here.h"
 #include "core/guard.h"
 #include "io/directories.h"
 #include "io/files_read.h"
@@ -174,13 +176,19 @@ Result<symbolize::SymbolPlaces> places_of(const ConvertOptions& options) {
 
 // What can be done about dumps that were left alone.
 std::string warning_of_dumps(std::uint64_t samples, app::CaptureSpool& capture,
-                             const ConvertOptions& options) {
+                             const ConvertOptions& options, const std::string& input) {
   std::string text = "user stacks of " + std::to_string(samples) +
                      " samples exist only as register and memory dumps, which are not unwound";
   if (!options.unwind) {
-    const Result<symbolize::SymbolPlaces> places = places_of(options);
-    const app::FoundImages images = app::count_found_images(
-        capture.system().finish().modules, places ? *places : symbolize::SymbolPlaces());
+    Result<symbolize::SymbolPlaces> places = places_of(options);
+    const capture::SystemTables tables = capture.system().finish();
+    if (!places) {
+      places = symbolize::SymbolPlaces();
+    }
+    app::believe_this_machine(
+        *places, tables.metadata,
+        app::times_of_recording(app::last_time_of(tables), tables.metadata, input));
+    const app::FoundImages images = app::count_found_images(tables.modules, *places);
     text += "; --unwind makes callstacks of them, by the binaries, of which " +
             std::to_string(images.found) + " of " + std::to_string(images.all) + " are here";
   }
@@ -193,9 +201,10 @@ std::uint64_t default_bound(const ConvertOptions& options) {
 }
 
 // The capture phase: all samples into `capture`, whose callstacks a thread of its own interns.
-Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSpool& capture,
-                                        const ConvertOptions& options, ConvertProgress& progress,
-                                        ConvertReport& report) {
+// `path`: of the capture.
+Result<capture::ByteAccount> read_input(app::CaptureInput& input, const std::string& path,
+                                        app::CaptureSpool& capture, const ConvertOptions& options,
+                                        ConvertProgress& progress, ConvertReport& report) {
   std::vector<StageWaits>& waits = report.waits;
   std::optional<app::ImageUnwinder> unwinder;
   if (options.unwind) {
@@ -203,7 +212,7 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
     if (!places) {
       return places.error();
     }
-    unwinder.emplace(std::move(*places));
+    unwinder.emplace(std::move(*places), path);
   }
   app::SinkQueue queue(capture);
   Result<capture::ByteAccount> account = input.read(
@@ -233,8 +242,8 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
 // Packs what was read, up to the file that may replace the output. What the report says of it goes
 // into `report`.
 Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const ConvertOptions& options,
-                  const app::SpkAssembler::Source& source, ConvertProgress& progress,
-                  StageClock& clock, ConvertReport& report) {
+                  const app::SpkAssembler::Source& source, const std::string& input,
+                  ConvertProgress& progress, StageClock& clock, ConvertReport& report) {
   const auto stage_done = [&](std::string_view stage) {
     clock.finish_stage(stage);
     progress.stage = stage == "callstacks" ? ConvertStage::kSamples : ConvertStage::kFinishing;
@@ -265,7 +274,7 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
     report.warnings.push_back(std::move(why));
   }
   if (const std::uint64_t dumps = report.statistics.samples.stack_dump_only; dumps != 0) {
-    report.warnings.push_back(warning_of_dumps(dumps, capture, options));
+    report.warnings.push_back(warning_of_dumps(dumps, capture, options, input));
   }
   for (const LossCounter& loss : report.statistics.losses) {
     report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
@@ -294,11 +303,12 @@ void set_redaction(app::CaptureSpool& capture, bool redact) {
   }
   if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
     fields->control_groups().set_redaction(redact);
+    fields->labels().set_redaction(redact);
   }
 }
 
 // Reads the input as each format that it may be of until one reads it. `capture` is then of that.
-Result<capture::ByteAccount> read_as_any(app::CaptureInput& input,
+Result<capture::ByteAccount> read_as_any(app::CaptureInput& input, const std::string& path,
                                          std::optional<app::CaptureSpool>& capture,
                                          const ConvertOptions& options, const std::string& scratch,
                                          ConvertProgress& progress, ConvertReport& report) {
@@ -307,7 +317,8 @@ Result<capture::ByteAccount> read_as_any(app::CaptureInput& input,
     progress.bytes_done = 0;
     capture.emplace(spool_options(options, scratch, progress));
     set_redaction(*capture, options.redact);
-    Result<capture::ByteAccount> account = read_input(input, *capture, options, progress, report);
+    Result<capture::ByteAccount> account =
+        read_input(input, path, *capture, options, progress, report);
     if (account) {
       return account;
     }
@@ -371,7 +382,7 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   progress.bytes_total = opened->size().value_or(0);
   std::optional<app::CaptureSpool> spool;
   const Result<capture::ByteAccount> account =
-      read_as_any(*opened, spool, options, scratch, progress, report);
+      read_as_any(*opened, inputs.front(), spool, options, scratch, progress, report);
   if (!account) {
     return account.error();
   }
@@ -388,13 +399,17 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!out) {
     return out.error();
   }
-  const Status written = write_file(capture, **out, options, *source, progress, clock, report);
+  const Status written =
+      write_file(capture, **out, options, *source, inputs.front(), progress, clock, report);
   if (!written) {
     return written.error();
   }
   report.input_bytes = account->total;
   // The last that can fail: an error must find the old output untouched.
   report.stages.reserve(report.stages.size() + 1);
+  if (const Status wanted = app::wait_for_last_word(progress); !wanted) {
+    return wanted.error();
+  }
   if (const Status committed = (*out)->commit(); !committed) {
     return committed.error();
   }

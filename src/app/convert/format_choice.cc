@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <string>
 
+#include "app/convert/known_content.h"
+
 namespace stackpack::app {
 
 namespace {
 
 using capture::ProbeAnswer;
 
-constexpr Error kNoFormat{ErrorCode::kUnsupported, 0,
-                          "not a capture of a format that convert reads"};
-
 }  // namespace
 
 FormatChoice::FormatChoice(const capture::SourceFormat& known)
     : answers_{{&known, {ProbeAnswer::kCertain, {}}}}, candidates_(1) {}
 
-FormatChoice::FormatChoice(const capture::CaptureHead& head) : answers_(ask_formats(head)) {
+FormatChoice::FormatChoice(const capture::CaptureHead& head)
+    : answers_(ask_formats(head)), no_format_(error_of_content(head.bytes)) {
   const bool is_certain = answers_.front().probe.answer == ProbeAnswer::kCertain;
   candidates_ = is_certain ? 1
                            : static_cast<std::size_t>(std::count_if(
@@ -42,7 +42,7 @@ bool FormatChoice::choose_next(const Error& error) {
 }
 
 Error FormatChoice::error_of_all(const Error& last) const {
-  return at_ == candidates_ && candidates_ != 1 ? kNoFormat : last;
+  return at_ == candidates_ && candidates_ != 1 ? no_format_ : last;
 }
 
 std::vector<FormatTried> FormatChoice::tried() const {

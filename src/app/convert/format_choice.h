@@ -41,6 +41,7 @@ class FormatChoice {
 
  private:
   std::vector<FormatAnswer> answers_;
+  Error no_format_;
   std::vector<Error> errors_;   // of the first ones, as they were read
   std::size_t candidates_ = 0;  // the first ones
   std::size_t at_ = 0;

@@ -33,7 +33,7 @@ Result<Measurement> measure_spk(const std::string& path, const Reader& reader,
     return aggregated.error();
   }
   if (*aggregated) {
-    Result<std::vector<std::uint64_t>> weights = weights_of_events(reader, filter);
+    Result<std::vector<core::ScaledNumber>> weights = weights_of_events(reader, filter);
     if (!weights) {
       return weights.error();
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/listing/capture_facts.h"
+#include "core/weight_scale.h"
 #include "stackpack/convert.h"
 #include "stackpack/filter.h"
 #include "stackpack/result.h"
@@ -20,7 +21,7 @@ struct Measurement {
   Statistics statistics;
   std::vector<SectionInfo> sections;
   /// What the samples of an imported profile stand for, by event; empty for a capture.
-  std::vector<std::uint64_t> event_weights;
+  std::vector<core::ScaledNumber> event_weights;
   /// True: samples, callstacks and events are those of a selection, and the rest means nothing.
   bool filtered = false;
   CaptureFacts facts;

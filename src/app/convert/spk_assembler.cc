@@ -11,6 +11,7 @@
 #include "app/convert/stack_tally.h"
 #include "capture/recorder_losses.h"
 #include "capture/time_resolution.h"
+#include "capture/weighted_events.h"
 
 namespace stackpack::app {
 
@@ -137,6 +138,9 @@ Status SpkAssembler::report_capture(const Source& source, PackedStacks& stacks, 
   if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
     capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
   }
+  if (const std::uint64_t rounded = capture_.scales().rounded(); rounded != 0) {
+    capture_.losses().add(capture::kWeightsRounded, LossKind::kNotice, rounded);
+  }
   report_source(source, statistics);
   for (const Event& event : capture_.events()) {
     statistics.events.push_back({event.name, 0});
@@ -148,6 +152,7 @@ Status SpkAssembler::report_capture(const Source& source, PackedStacks& stacks, 
 
 Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source) {
   Statistics statistics;
+  capture_.settle_events();
   capture_.report_builder(statistics);
   const Result<std::unique_ptr<PackedStacks>> stacks = capture_.pack_stacks();
   if (!stacks) {
@@ -178,7 +183,9 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   }
   if (options_.merged != nullptr) {
     report_merge(statistics);
-    return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint,
+    capture::SystemTables tables = options_.merged->tables;
+    capture_.scales().mark_units(tables.metadata);
+    return finish(**writer, tables, std::move(statistics), source.fingerprint,
                   capture_.interned_intervals(), **stacks);
   }
   IntervalSort intervals(capture_.scratch_directory());
@@ -186,6 +193,7 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     return frames_.any(FrameMode::kUser, first, last);
   });
   capture::SystemTables tables = capture_.system().finish();
+  capture_.scales().mark_units(tables.metadata);
   if (rounding_) {
     capture::set_time_resolution(tables.metadata, options_.time_resolution_ns);
   }
@@ -370,7 +378,14 @@ Status SpkAssembler::write_fields(spk::FieldWriter& writer) {
     const Status settled = stacks == nullptr ? Status{} : stacks->settle(row);
     return settled ? writer.add(row) : settled;
   });
-  return written ? writer.end(fields->control_groups().sorted().rows) : written;
+  const Status ended = written ? writer.end(fields->control_groups().sorted().rows) : written;
+  if (!ended || fields->empty() || fields->labels().empty()) {
+    return ended;
+  }
+  spk::LabelSetWriter labels = writer.labels();
+  const Status added =
+      fields->labels().visit([&labels](std::string_view set) { return labels.add(set); });
+  return added ? labels.end() : added;
 }
 
 // What only the sources know comes from them.

@@ -100,6 +100,7 @@ class Cut {
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;
   query::FieldCursor fields_;
+  std::vector<std::uint64_t> label_sets_;  // of the spool's recorder, by those of the file
   std::vector<StackedBranch> branches_;
   std::uint64_t samples_ = 0;
   std::uint64_t values_left_out_ = 0;
@@ -143,6 +144,17 @@ Status Cut::open() {
     if (capture::FieldRecorder* const fields = spool_->sample_fields(); fields != nullptr) {
       fields->control_groups().number_of(group);  // numbers are rows: each group comes once
     }
+  }
+  const Status labelled = reader_.label_sets([this](std::span<const LabelSet> sets) {
+    for (LabelSet set : sets) {
+      if (capture::FieldRecorder* const fields = spool_->sample_fields(); fields != nullptr) {
+        label_sets_.push_back(fields->labels().number_of(set));
+      }
+    }
+    return true;
+  });
+  if (!labelled) {
+    return labelled;
   }
   // As they are in the file, not as a view shows them.
   const Result<std::vector<Event>> events = reader_.events();
@@ -233,8 +245,15 @@ Status Cut::add_sample(const Sample& sample, std::uint32_t entry, std::uint64_t 
                            : sink_->add_sample(sample, entry, 0, *row);
 }
 
-// With the branch stack as the spool knows it.
+// With labels and branch stack as the spool knows them.
 Result<FieldRow> Cut::carried_fields(FieldRow row) {
+  if (row.has(SampleField::kLabelSet)) {
+    const std::uint64_t set = row.value(SampleField::kLabelSet);
+    if (set >= label_sets_.size()) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a sample has labels that are not there"};
+    }
+    row.set(SampleField::kLabelSet, label_sets_[static_cast<std::size_t>(set)]);
+  }
   if (!row.has(SampleField::kBranchStack)) {
     return row;
   }
@@ -275,11 +294,12 @@ Status Cut::place_callstacks(std::span<const query::SelectedSample> block) {
   return status ? read : status;
 }
 
-// Values have no processor and no control group, and one without a callstack lies in no module.
+// Values have no processor, control group and labels, and one without a callstack lies in no
+// module.
 bool Cut::keeps_values() const {
   const SampleFilter& filter = options_.filter;
-  return view_.has_samples && !filter.cpu && filter.cgroups.empty() && filter.modules.empty() &&
-         filter.excluded_modules.empty();
+  return view_.has_samples && !filter.cpu && filter.cgroups.empty() && filter.labels.empty() &&
+         filter.modules.empty() && filter.excluded_modules.empty();
 }
 
 // A kind is one of several events, as a filter names them.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/diff/side_profile.h"
+#include "core/weight_scale.h"
 #include "query/event_groups.h"
 
 namespace stackpack::app {
@@ -42,21 +43,25 @@ bool has(const std::vector<EventGroup>& groups, const std::string& key) {
                      [&key](const EventGroup& group) { return group.key == key; });
 }
 
-// What the weights of a group are counted in; empty where the files do not agree.
-std::string unit_of_weights(const std::array<SideEvents, 2>& sides, const std::string& key) {
-  std::vector<std::string> units;
+// What the weights of a group are counted in, and the most digits behind the point; no unit where
+// the files do not agree.
+core::ScaledUnit unit_of_weights(const std::array<SideEvents, 2>& sides, const std::string& key) {
+  std::vector<std::string_view> units;
+  unsigned decimals = 0;
   for (const SideEvents& side : sides) {
     for (const ComparedEvents& file : side.files) {
       for (std::size_t i = 0; i < file.groups.size(); ++i) {
         if (file.groups[i].key == key && file.groups[i].samples != 0) {
-          units.push_back(file.units[i]);
+          const core::ScaledUnit unit = core::parse_unit(file.units[i]);
+          units.push_back(unit.unit);
+          decimals = std::max(decimals, unit.decimals);
         }
       }
     }
   }
   const bool same =
       std::adjacent_find(units.begin(), units.end(), std::not_equal_to<>()) == units.end();
-  return same && !units.empty() ? units.front() : std::string();
+  return {same && !units.empty() ? units.front() : std::string_view(), decimals};
 }
 
 PairedEvent paired(const EventGroup& group, const std::array<SideEvents, 2>& sides,
@@ -65,15 +70,16 @@ PairedEvent paired(const EventGroup& group, const std::array<SideEvents, 2>& sid
     return std::any_of(side.files.begin(), side.files.end(),
                        [](const ComparedEvents& file) { return file.aggregated; });
   });
-  PairedEvent event{group.key, group.name, options.unit, "samples", false};
-  const std::string unit = unit_of_weights(sides, group.key);
+  PairedEvent event{group.key, group.name, options.unit, "samples", false, 0};
+  const auto [unit, decimals] = unit_of_weights(sides, group.key);
+  event.weight_decimals = decimals;
   const bool measured = (group.has_weight || aggregated) && !unit.empty();
   if (options.unit == DiffUnit::kMeasure) {
     event.unit = measured ? DiffUnit::kWeight : DiffUnit::kSamples;
   }
   event.weighted = event.unit == DiffUnit::kWeight || (event.unit == DiffUnit::kRun && measured);
   if (event.weighted) {
-    event.measure = unit.empty() ? "events" : unit;
+    event.measure = unit.empty() ? "events" : std::string(unit);
   } else if (event.unit == DiffUnit::kTime) {
     event.measure = "seconds";
   }

@@ -18,6 +18,7 @@ struct PairedEvent {
   DiffUnit unit = DiffUnit::kSamples;  ///< what the options ask for, or what it measures
   std::string measure = "samples";     ///< what values are counted in
   bool weighted = false;               ///< samples count for their weights
+  unsigned weight_decimals = 0;  ///< digits of weights behind the point, the most of all files
 };
 
 struct PairedEvents {

@@ -17,6 +17,7 @@
 #include "app/diff/side_profile.h"
 #include "core/guard.h"
 #include "core/task_line.h"
+#include "core/weight_scale.h"
 #include "stackpack/diff.h"
 
 namespace stackpack {
@@ -257,6 +258,7 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
     query.event_key = compared.key;
     query.options.unit = compared.unit;
     query.weighted = compared.weighted;
+    query.weight_decimals = compared.weight_decimals;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();
@@ -320,7 +322,8 @@ Result<EventDiff> compare_counted(const std::array<std::span<const CountedRun>, 
 app::JointCallstacks joined(Sides&& sides, const app::PairedEvent& event) {
   app::JointCallstacks joint;
   joint.event = event.name;
-  joint.unit = event.weighted ? event.measure : "samples";
+  joint.unit =
+      core::scaled_unit(event.weighted ? event.measure : "samples", sides.profiles[0].decimals);
   joint.values.resize(sides.rows.size());
   for (std::size_t side = 0; side < 2; ++side) {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
@@ -343,12 +346,14 @@ app::JointCallstacks joined(Sides&& sides, const app::PairedEvent& event) {
 
 std::string folded_text(const app::JointCallstacks& joint) {
   std::vector<std::string> lines;
+  const unsigned decimals = core::parse_unit(joint.unit).decimals;
   for (std::uint32_t row = 0; row < joint.values.size(); ++row) {
     const auto [before, after] = joint.values[row];
     if (before != 0 || after != 0) {
       std::string path = joint.rows.path_text(row);
       std::replace(path.begin(), path.end(), '\n', ' ');
-      lines.push_back(fmt::format("{} {} {}\n", path, before, after));
+      lines.push_back(fmt::format("{} {} {}\n", path, core::decimal_text(before, decimals),
+                                  core::decimal_text(after, decimals)));
     }
   }
   std::sort(lines.begin(), lines.end());
@@ -421,6 +426,7 @@ Result<app::JointCallstacks> app::joint_callstacks(std::span<const Reader* const
     query.event_key = compared.key;
     query.options.unit = compared.unit;
     query.weighted = compared.weighted;
+    query.weight_decimals = compared.weight_decimals;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();

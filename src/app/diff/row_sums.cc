@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "app/diff/renames.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::app {
 
@@ -38,6 +39,10 @@ class RowSums {
     for (const ProfileUnit& unit : side_.units) {
       add_unit(unit);
     }
+    // Figures are in the unit of the event from here on.
+    const auto power = static_cast<double>(core::power_of_ten(side_.decimals));
+    sums_.scale *= power;
+    sums_.per_size /= query_.options.unit == DiffUnit::kRun ? power : 1;
     return std::move(sums_);
   }
 

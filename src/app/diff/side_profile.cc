@@ -10,6 +10,7 @@
 #include "app/diff/time_blocks.h"
 #include "app/diff/trace_counts.h"
 #include "core/radix_sort.h"
+#include "core/weight_scale.h"
 #include "diff/function_identity.h"
 #include "query/event_groups.h"
 #include "query/naming/code_mode.h"
@@ -215,7 +216,10 @@ class FileReading {
     by_process_ = query_.options.unit == DiffUnit::kRun;
     const std::string_view unit =
         view_.fact(std::string(query::kUnitKey) + view_.events[group.events.front()].name);
-    counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
+    side_.decimals = weighted_ ? query_.weight_decimals : 0;
+    digits_more_ = side_.decimals - std::min(side_.decimals, core::parse_unit(unit).decimals);
+    counts_weigh_one_ =
+        view_.aggregated() && (unit.empty() || unit == "count") && side_.decimals == 0;
     const std::vector<std::uint64_t> bounds = blocks_.begins();
     const Status counted = selection_->for_each_summed(
         {.weight = weighted_,
@@ -253,7 +257,8 @@ class FileReading {
         block_ = block;
       }
     }
-    const std::uint64_t value = weighted_ ? sample.weight : sample.count;
+    const std::uint64_t value =
+        weighted_ ? core::shifted(sample.weight, digits_more_) : sample.count;
     counts_->add(sample.context, sample.stack, value);
     if (by_process_) {
       if (sample.track >= track_values_.size()) {
@@ -268,7 +273,7 @@ class FileReading {
     const auto real = static_cast<double>(value);
     ProfileUnit& unit = units_[block_];
     unit.value += real;
-    unit.squares += squares_of(sample.weight, sample.count);
+    unit.squares += squares_of(value, sample.count);
     unit.samples += sample.count;
   }
 
@@ -424,6 +429,7 @@ class FileReading {
   std::unique_ptr<query::SampleSelection> selection_;
   std::unique_ptr<query::FrameEntities> entities_;
   bool weighted_ = false;
+  unsigned digits_more_ = 0;  // that values have than the weights of the file
   bool counts_weigh_one_ = false;
   bool by_process_ = false;
   std::vector<double> track_values_;

@@ -41,6 +41,7 @@ struct SideProfile {
   IdleLeftOut idle;
   double seconds = 0;
   bool has_times = true;
+  unsigned decimals = 0;  ///< digits of values behind the point
   /// By diff::identity_of_module of an image with code in callstacks or without: its build ids.
   std::map<std::string, std::set<std::string>> build_ids;
   std::vector<RunFacts> facts;  ///< by run, with DiffUnit::kRun
@@ -53,7 +54,8 @@ struct ProfileQuery {
   /// Units are that many stretches of a run, of the same length each, also those without samples;
   /// 0: units are runs.
   std::size_t blocks = 0;
-  bool weighted = false;  ///< samples count for their weights
+  bool weighted = false;         ///< samples count for their weights
+  unsigned weight_decimals = 0;  ///< digits of weights behind the point, the most of all files
   /// By file of the side: units of work done. Empty: 1 each.
   std::vector<double> work;
   bool iterations_are_runs = false;  ///< those of DiffOptions::runs_by; else they are work

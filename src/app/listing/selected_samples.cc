@@ -116,21 +116,47 @@ Status recount(const Reader& reader, const SampleFilter& filter, Statistics& sta
   return status ? measure_stacks(reader, counts, statistics) : status;
 }
 
-Result<std::vector<std::uint64_t>> weights_of_events(const Reader& reader,
-                                                     const SampleFilter& filter) {
-  std::vector<std::uint64_t> weights(reader.statistics().events.size());
+Result<std::vector<unsigned>> decimals_of_events(const Reader& reader) {
+  const auto events = reader.events();
+  const auto metadata = reader.metadata();
+  if (!events || !metadata) {
+    return events ? metadata.error() : events.error();
+  }
+  std::vector<unsigned> decimals(events->size());
+  for (const MetadataEntry& entry : *metadata) {
+    const core::ScaledUnit unit = core::parse_unit(entry.value);
+    for (std::size_t i = 0; unit.decimals != 0 && i < events->size(); ++i) {
+      const Event& event = (*events)[i];
+      decimals[i] = event.has_weight && entry.key == std::string(core::kUnitKey) + event.name
+                        ? unit.decimals
+                        : decimals[i];
+    }
+  }
+  return decimals;
+}
+
+Result<std::vector<core::ScaledNumber>> weights_of_events(const Reader& reader,
+                                                          const SampleFilter& filter) {
+  const Result<std::vector<unsigned>> decimals = decimals_of_events(reader);
+  if (!decimals) {
+    return decimals.error();
+  }
+  std::vector<core::ScaledNumber> weights;
+  for (const unsigned digits : *decimals) {
+    weights.push_back({0, digits});
+  }
   const Status status =
       visit_selected(reader, filter, [&](std::span<const query::SelectedSample> block) -> Status {
         for (const query::SelectedSample& sample : block) {
           if (sample.event < weights.size()) {
-            std::uint64_t& weight = weights[sample.event];
+            std::uint64_t& weight = weights[sample.event].digits;
             weight = core::saturating_sum(weight, sample.weight);
           }
         }
         return {};
       });
-  return status ? Result<std::vector<std::uint64_t>>(std::move(weights))
-                : Result<std::vector<std::uint64_t>>(status.error());
+  return status ? Result<std::vector<core::ScaledNumber>>(std::move(weights))
+                : Result<std::vector<core::ScaledNumber>>(status.error());
 }
 
 }  // namespace stackpack::app

@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 
+#include "core/weight_scale.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/filter.h"
 #include "stackpack/reader.h"
@@ -29,8 +30,11 @@ Result<std::uint64_t> first_time(const Reader& reader);
 /// Memory: 8 bytes a callstack, and the distinct frames at their leaves.
 Status recount(const Reader& reader, const SampleFilter& filter, Statistics& statistics);
 
+/// By event, how many digits of its weights stand behind the point.
+Result<std::vector<unsigned>> decimals_of_events(const Reader& reader);
+
 /// The weights of all samples that pass the filter, by event. Saturates.
-Result<std::vector<std::uint64_t>> weights_of_events(const Reader& reader,
-                                                     const SampleFilter& filter);
+Result<std::vector<core::ScaledNumber>> weights_of_events(const Reader& reader,
+                                                          const SampleFilter& filter);
 
 }  // namespace stackpack::app

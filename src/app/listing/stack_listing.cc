@@ -4,6 +4,7 @@
 
 #include "app/listing/selected_samples.h"
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "query/selection/capture_view.h"
 #include "stackpack/sample_cursor.h"
 
@@ -131,7 +132,9 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   if (!status) {
     return status.error();
   }
-  if (const query::EventChoice& choice = (*selection)->choice(); choice.is_chosen()) {
+  const query::EventChoice& choice = (*selection)->choice();
+  result.decimals = core::parse_unit(choice.measure_of(choice.main_event()).unit).decimals;
+  if (choice.is_chosen()) {
     result.event = choice.name_of(choice.main_event());
     result.other_events = choice.left_out();
   }

@@ -23,6 +23,7 @@ struct StackCounts {
   /// up: the one that was counted, and those that were left out.
   std::string event;
   std::vector<EventCount> other_events;
+  unsigned decimals = 0;  ///< digits of the counts behind the point
 };
 
 /// Counts the samples that pass the filter.

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "app/convert/last_word.h"
 #include "app/merge/merge_attempt.h"
 #include "app/merge/merge_input.h"
 #include "core/guard.h"
@@ -169,11 +170,11 @@ class Merge {
     if (!statistics) {
       return of_merge_output(statistics.error());
     }
-    if (progress_.cancelled) {
-      return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
-    }
     report_.statistics = std::move(*statistics);
     report_.output_bytes = (*out)->offset();
+    if (const Status wanted = app::wait_for_last_word(progress_); !wanted) {
+      return wanted.error();
+    }
     if (const Status committed = (*out)->commit(); !committed) {
       return of_merge_output(committed.error());
     }

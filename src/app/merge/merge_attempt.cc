@@ -228,10 +228,7 @@ Status MergeAttempt::add_branches(std::size_t i, const OpenInput& opened) {
       return {};
     }
   }
-  std::vector<std::uint32_t> events;
-  for (const Event& event : opened.events) {
-    events.push_back(tables_.event(event));
-  }
+  const std::vector<std::uint32_t> events = tables_.numbers_of(opened.events, opened.metadata);
   return branches_.add(*branches, {opened.images, images_, events});
 }
 
@@ -240,19 +237,17 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   const InputCalls calls(opened.symbols->names(), names_);
   FrameRebaser frames({*opened.symbols, opened.images, images_, calls, names_},
                       opened.reader->stack_count());
-  std::vector<std::uint32_t> events;
-  for (const Event& event : opened.events) {
-    events.push_back(tables_.event(event));
-  }
+  std::vector<std::uint32_t> events = tables_.numbers_of(opened.events, opened.metadata);
   Result<std::vector<std::uint32_t>> reasons = reasons_of(*opened.reader);
   auto groups = control_groups_of(*opened.reader);
-  if (!reasons || !groups) {
-    return reasons ? groups.error() : reasons.error();
+  auto labels = label_sets_of(*opened.reader);
+  if (!reasons || !groups || !labels) {
+    return !reasons ? reasons.error() : !groups ? groups.error() : labels.error();
   }
   SampleRebaser samples(
       {*opened.reader, *opened.symbols, frames, processes, clock, std::move(events), keeps_samples_,
        std::move(*reasons), &progress_.cancelled, spool_->values(), std::move(*groups),
-       spool_->branch_stacks()},
+       std::move(*labels), spool_->branch_stacks()},
       *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
@@ -311,6 +306,22 @@ Result<std::vector<std::optional<std::uint32_t>>> MergeAttempt::control_groups_o
     spool_->losses().add(merge_loss::kControlGroupsLeftOut, LossKind::kNotice, left_out);
   }
   return numbers;
+}
+
+// Numbers of the merge, by rows of the input.
+Result<std::vector<std::uint64_t>> MergeAttempt::label_sets_of(const Reader& reader) {
+  std::vector<std::uint64_t> numbers;
+  capture::FieldRecorder* const fields = spool_->sample_fields();
+  if (fields == nullptr) {
+    return numbers;
+  }
+  const Status read = reader.label_sets([&](std::span<const LabelSet> sets) {
+    for (LabelSet set : sets) {
+      numbers.push_back(fields->labels().number_of(set));
+    }
+    return true;
+  });
+  return read ? Result<std::vector<std::uint64_t>>(std::move(numbers)) : read.error();
 }
 
 // To the source, which keeps them in a merge of merges.

@@ -80,6 +80,7 @@ class MergeAttempt {
   Status add_branches(std::size_t i, const OpenInput& opened);
   Result<std::vector<std::uint32_t>> reasons_of(const Reader& reader);
   Result<std::vector<std::optional<std::uint32_t>>> control_groups_of(const Reader& reader);
+  Result<std::vector<std::uint64_t>> label_sets_of(const Reader& reader);
   void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced,
                   std::uint64_t unknown_values, const Reader& reader);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,

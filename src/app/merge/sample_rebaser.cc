@@ -320,7 +320,7 @@ Status SampleRebaser::rebase_branch_stack(const StoredSample& sample, FieldRow& 
   return parts_.branch_stacks->add(branches_, row);
 }
 
-// The fields of a sample, with control group and branch stack as the merge has them.
+// The fields of a sample, with control group, labels and branch stack as the merge has them.
 Result<std::optional<FieldRow>> SampleRebaser::fields_of(const StoredSample& sample,
                                                          std::uint64_t number) {
   const Result<const FieldRow*> found = fields_.find(number);
@@ -347,6 +347,13 @@ Result<std::optional<FieldRow>> SampleRebaser::fields_of(const StoredSample& sam
     if (group) {
       row.set(SampleField::kControlGroup, *group);
     }
+  }
+  if (row.has(SampleField::kLabelSet) && parts_.keeps_samples) {
+    const std::uint64_t set = row.value(SampleField::kLabelSet);
+    if (set >= parts_.label_sets.size()) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a sample has labels that are not there"};
+    }
+    row.set(SampleField::kLabelSet, parts_.label_sets[static_cast<std::size_t>(set)]);
   }
   return row.present != 0 ? std::optional(row) : std::nullopt;
 }

@@ -110,6 +110,7 @@ class SampleRebaser {
     capture::ValueRecorder* values = nullptr;  ///< for numbers of texts; null: no values
     /// Of the recorder of fields, by those of the input; nothing: left out.
     std::vector<std::optional<std::uint32_t>> control_groups{};
+    std::vector<std::uint64_t> label_sets{};    ///< of the recorder, by those of the input
     BranchStackSpool* branch_stacks = nullptr;  ///< null: none is kept
   };
   SampleRebaser(Parts parts, RebasedSink& sink);

@@ -13,6 +13,7 @@
 #include "capture/synthetic_frames.h"
 #include "capture/time_resolution.h"
 #include "core/sort_rows.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::app {
 
@@ -47,7 +48,15 @@ constexpr std::string_view kAggregated = "samples.aggregated";
 bool is_of_one_capture(std::string_view key) {
   return key.starts_with("clock.") || key.starts_with("kernel.reference") ||
          key.starts_with("guest_kernel.") || key == kAggregated || key == capture::kIdentityKey ||
-         key == capture::kTimeResolutionKey || key == capture::SyntheticFrames::kMetadataKey;
+         key == capture::kTimeResolutionKey || key == capture::SyntheticFrames::kMetadataKey ||
+         key.starts_with(core::kUnitKey);
+}
+
+// Under which an event of an input is known; `NAME*10^-D` where its weights are scaled.
+std::pair<std::string, bool> key_of(const Event& event, std::span<const MetadataEntry> metadata) {
+  const std::string_view unit = value_of(metadata, std::string(core::kUnitKey) + event.name);
+  const unsigned decimals = event.has_weight ? core::parse_unit(unit).decimals : 0;
+  return {core::scaled_unit(event.name, decimals), event.has_weight};
 }
 
 std::uint64_t start_order(std::uint64_t start_ns) {
@@ -142,12 +151,17 @@ Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEn
   synthetic_ |= value_of(metadata, capture::SyntheticFrames::kMetadataKey) == "1";
   for (const Event& event : events) {
     events_.emplace(std::pair(event.name, event.has_weight), 0);
+    events_.emplace(key_of(event, metadata), 0);
   }
-  std::uint32_t number = 0;
-  for (auto& [event, place] : events_) {
-    place = number++;
-  }
+  number_events();
   of_sources_.add(sources, metadata);
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.key.starts_with(core::kUnitKey)) {
+      const std::string_view own = core::parse_unit(entry.value).unit;
+      std::string& unit = units_.try_emplace(entry.key, own).first->second;
+      unit = unit == own ? unit : "";
+    }
+  }
   if (!any_input_) {
     for (const MetadataEntry& entry : metadata) {
       if (!is_of_one_capture(entry.key) && !SourceMetadata::has(entry.key)) {
@@ -164,17 +178,33 @@ Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEn
   return {};
 }
 
+// Scaled ones last: they are taken for others, whose numbers stay.
+void TableUnion::number_events() {
+  std::uint32_t number = 0;
+  for (const bool scaled : {false, true}) {
+    for (auto& [event, place] : events_) {
+      const bool is_scaled = event.second && core::parse_unit(event.first).decimals != 0;
+      place = is_scaled == scaled ? number++ : place;
+    }
+  }
+}
+
 std::vector<Event> TableUnion::events() const {
-  std::vector<Event> events;
+  std::vector<Event> events(events_.size());
   for (const auto& [event, place] : events_) {
-    events.push_back({event.first, event.second});
+    events[place] = {event.first, event.second};
   }
   return events;
 }
 
-std::uint32_t TableUnion::event(const Event& event) const {
-  const auto found = events_.find({event.name, event.has_weight});
-  return found == events_.end() ? 0 : found->second;
+std::vector<std::uint32_t> TableUnion::numbers_of(std::span<const Event> events,
+                                                  std::span<const MetadataEntry> metadata) const {
+  std::vector<std::uint32_t> numbers;
+  for (const Event& event : events) {
+    const auto found = events_.find(key_of(event, metadata));
+    numbers.push_back(found == events_.end() ? 0 : found->second);
+  }
+  return numbers;
 }
 
 Status TableUnion::add_lives(const Reader& reader, const SourceClock& clock,
@@ -257,6 +287,11 @@ void TableUnion::add_unnamed(const PidNumbers::Final& numbers,
 std::vector<MetadataEntry> TableUnion::metadata(const std::vector<MergedSource>& sources) const {
   std::map<std::string, std::string> rows = common_;
   of_sources_.tell(sources, rows);
+  for (const auto& [key, unit] : units_) {
+    if (!unit.empty()) {
+      rows.emplace(key, unit);
+    }
+  }
   if (aggregated_) {
     rows.emplace(kAggregated, "1");
   }

@@ -55,10 +55,12 @@ class TableUnion {
   Status add(std::span<const Event> events, std::span<const MetadataEntry> metadata,
              std::span<const MergedSource> sources);
 
-  /// After the last add(): all events, by name.
+  /// After the last add(): all events, by name; behind them those whose weights have digits behind
+  /// the point, `NAME*10^-D`, which CaptureSpool takes for others of the name.
   [[nodiscard]] std::vector<Event> events() const;
-  /// The number of an event in events().
-  [[nodiscard]] std::uint32_t event(const Event& event) const;
+  /// The numbers of an input's events in events().
+  [[nodiscard]] std::vector<std::uint32_t> numbers_of(
+      std::span<const Event> events, std::span<const MetadataEntry> metadata) const;
 
   /// By how little times of an input may have been rounded; the most of all inputs, 0: by nothing.
   [[nodiscard]] std::uint64_t time_resolution_ns() const { return time_resolution_ns_; }
@@ -77,8 +79,11 @@ class TableUnion {
   void add_unnamed(const PidNumbers::Final& numbers, const std::vector<MergedSource>& sources);
   [[nodiscard]] std::vector<MetadataEntry> metadata(const std::vector<MergedSource>& sources) const;
 
+  void number_events();
+
   std::map<std::pair<std::string, bool>, std::uint32_t> events_;
   std::map<std::string, std::string> common_;  // metadata that all inputs have
+  std::map<std::string, std::string> units_;   // of events, not scaled; empty where inputs differ
   SourceMetadata of_sources_;
   bool any_input_ = false;
   bool aggregated_ = false;

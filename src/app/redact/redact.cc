@@ -8,6 +8,7 @@
 
 #include "app/convert/code_rows.h"
 #include "app/symbolize/renamed_file.h"
+#include "bytes/label_bytes.h"
 #include "capture/value_kinds.h"
 #include "core/guard.h"
 #include "io/byte_source.h"
@@ -15,6 +16,7 @@
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "query/name_pattern.h"
+#include "query/selection/label_choice.h"
 #include "spk/format/directory.h"
 #include "spk/format/layout.h"
 #include "spk/format/table_codec.h"
@@ -41,6 +43,7 @@ struct Redacted {
   std::vector<std::string> value_texts;
   bool keeps_values = false;
   std::vector<ControlGroup> control_groups;
+  std::vector<std::string> label_sets;
   RedactedCounts counts;
 };
 
@@ -86,6 +89,23 @@ Status redact_values(const Reader& reader, StandIns& stand_ins, Redacted& result
   return {};
 }
 
+// Keys stay, values get stand-ins, numbers as well.
+Status redact_labels(const Reader& reader, StandIns& stand_ins, Redacted& result) {
+  return reader.label_sets([&](std::span<const LabelSet> sets) {
+    for (LabelSet set : sets) {
+      for (Label& label : set) {
+        label = {std::move(label.key),
+                 LabelType::kText,
+                 stand_ins.of("label", query::label_text(label)),
+                 0,
+                 {}};
+      }
+      bytes::write_labels(set, result.label_sets.emplace_back());
+    }
+    return true;
+  });
+}
+
 Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   Redacted result;
   auto processes = reader.processes();
@@ -116,6 +136,9 @@ Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   StandIns stand_ins(options.key);
   if (const Status values = redact_values(reader, stand_ins, result); !values) {
     return values.error();
+  }
+  if (const Status labels = redact_labels(reader, stand_ins, result); !labels) {
+    return labels.error();
   }
   redact_tables(result.tables, kept, stand_ins, result.counts);
   redact_control_groups(*groups, stand_ins);
@@ -173,6 +196,14 @@ Status write_section(const spk::SectionRecord& section, const Redacted& redacted
     case SectionKind::kControlGroups:
       return spk::write_table(sections, SectionKind::kControlGroups,
                               std::span(redacted.control_groups));
+    case SectionKind::kLabelSets: {
+      spk::LabelSetWriter writer(sections);
+      Status added;
+      for (const std::string& set : redacted.label_sets) {
+        added = added ? writer.add(set) : added;
+      }
+      return added ? writer.end() : added;
+    }
     case SectionKind::kSummary: {
       if (has_names) {
         spk::NameWriter writer(sections, io::temporary_directory(), kNumberBytes);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +10,6 @@
 
 #include "app/symbolize/map_plans.h"
 #include "bytes/byte_cursor.h"
-#include "capture/time_resolution.h"
 #include "io/system_file.h"
 #include "io/this_machine.h"
 #include "io/utf8_path.h"
@@ -21,31 +19,15 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::int64_t kSlackNs = 2'000'000'000;  // of clocks that are not quite the same
-
 std::string_view value_of(std::span<const MetadataEntry> metadata, std::string_view key) {
   const auto at = std::find_if(metadata.begin(), metadata.end(),
                                [key](const MetadataEntry& entry) { return entry.key == key; });
   return at == metadata.end() ? std::string_view() : std::string_view(at->value);
 }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc{} && end == text.data() + text.size() ? std::optional(number)
-                                                                    : std::nullopt;
-}
-
 std::string of_environment(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return value == nullptr ? std::string() : std::string(value);
-}
-
-std::optional<std::int64_t> changed_at(const std::string& path) {
-  io::FileStatus status;
-  const bool is_file = !path.empty() && path != "-" && io::look_at(path, status) &&
-                       status.kind == io::FileKind::kRegular;
-  return is_file ? std::optional(status.modified_ns) : std::nullopt;
 }
 
 // The build id among the notes of an ELF file.
@@ -94,23 +76,39 @@ std::string kept_list(const Module& kernel, std::span<const std::string> caches)
   return {};
 }
 
+constexpr std::string_view kRunningList = "/proc/kallsyms";
+constexpr std::string_view kHiddenList =
+    "/proc/kallsyms of this kernel shows no addresses; root sees them, or everybody after sysctl "
+    "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
+
+// The list of the kernel that runs, for one without a build id.
+KernelList running_list_of(const KernelReference& reference, std::string_view release) {
+  KernelList list;
+  if (release.empty() || release != io::kernel_release() || reference.symbol.empty()) {
+    return list;
+  }
+  const Result<std::optional<std::uint64_t>> listed =
+      kallsyms_address(std::string(kRunningList), reference.symbol);
+  if (!listed) {
+    list.reason = kHiddenList;
+  } else if (*listed && **listed == reference.address) {
+    list.path = kRunningList;
+    list.with_modules = true;
+    list.reason = "believed by its release and the address of " + reference.symbol +
+                  ": the capture has no build id of it";
+  } else {
+    list.reason = "the capture has no build id of it, and " + reference.symbol +
+                  " of the running kernel is elsewhere; --kallsyms FILE names it";
+  }
+  return list;
+}
+
 // A file of code that a process made at run time, unless something speaks against it.
 ReadPlan believed(ReadPlan plan, const MapTimes& times) {
   if (plan.files.empty()) {
     return plan;
   }
-  const int file = plan.files.front().get();
-  io::FileStatus status;
-  const std::optional<std::int64_t> made = io::made_at(file);
-  std::string_view objection;
-  if (!io::is_of_root_or_us(file)) {
-    objection = "belongs to another user";
-  } else if (!io::look_at(file, status) ||
-             (times.started_ns && status.modified_ns + kSlackNs < *times.started_ns)) {
-    objection = "is older than the process";
-  } else if (made && times.ended_ns && *made > *times.ended_ns + kSlackNs) {
-    objection = "was made after the recording";
-  }
+  const std::string_view objection = objection_to_map(plan.files.front().get(), times);
   if (!objection.empty()) {
     ReadPlan refused;
     refused.reason = plan.found + " " + std::string(objection) + "; --perf-map /tmp believes it";
@@ -139,11 +137,6 @@ std::vector<std::string> caches_of_this_machine() {
   return folders;
 }
 
-bool is_of_this_machine(std::span<const MetadataEntry> metadata) {
-  const std::string_view host = value_of(metadata, "host.name");
-  return !host.empty() && host == io::host_name();
-}
-
 Result<RecordingTimes> times_of_recording(const Reader& reader,
                                           std::span<const MetadataEntry> metadata,
                                           const std::string& path) {
@@ -151,39 +144,61 @@ Result<RecordingTimes> times_of_recording(const Reader& reader,
   if (!range) {
     return range.error();
   }
-  RecordingTimes times;
-  const std::optional<std::int64_t> written = changed_at(path);
-  times.ended_ns = written;
-  if (!range->has_value() || capture::has_no_times(metadata)) {
-    return times;
+  const bool has_times = range->has_value();
+  return times_of_recording(has_times ? std::optional((*range)->to_ns) : std::nullopt, metadata,
+                            path);
+}
+
+KernelReference kernel_reference_of(std::span<const MetadataEntry> metadata) {
+  constexpr int kHex = 16;
+  return {std::string(value_of(metadata, "kernel.reference_symbol")),
+          std::strtoull(std::string(value_of(metadata, "kernel.reference_address")).c_str(),
+                        nullptr, kHex)};
+}
+
+Result<MachineSources> look_on_this_machine(const Reader& reader, std::span<const Module> modules,
+                                            std::span<const MetadataEntry> metadata,
+                                            const std::string& capture,
+                                            symbolize::SymbolPlaces& places) {
+  MachineSources sources;
+  sources.reference = kernel_reference_of(metadata);
+  const auto kernel = std::find_if(modules.begin(), modules.end(), [](const Module& module) {
+    return module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]");
+  });
+  sources.kernel = kernel == modules.end() ? nullptr : &*kernel;
+  if (places.has_root) {
+    return sources;
   }
-  const std::uint64_t last = (*range)->to_ns;
-  const std::string_view clock = value_of(metadata, "clock.id");
-  times.wall_offset_ns = number_in(value_of(metadata, "clock.wall_offset_ns"));
-  if (!times.wall_offset_ns && (clock.empty() || clock == "monotonic") &&
-      last <= io::monotonic_now()) {
-    times.wall_offset_ns = io::wall_offset_of_monotonic();
+  const std::vector<std::string> caches = caches_of_this_machine();
+  places.directories.insert(places.directories.end(), caches.begin(), caches.end());
+  sources.is_here = is_of_this_machine(metadata);
+  if (sources.kernel != nullptr &&
+      plan_kernel_image(*sources.kernel, sources.reference, places).found.empty()) {
+    sources.kernel_list =
+        kernel_list_of(*sources.kernel, sources.reference, caches,
+                       sources.is_here ? value_of(metadata, "os.release") : std::string_view());
   }
-  if (times.wall_offset_ns) {
-    const std::int64_t ended = static_cast<std::int64_t>(last) + *times.wall_offset_ns;
-    if (written && ended > *written + kSlackNs) {
-      times.wall_offset_ns.reset();  // the clock of another start of the machine
-    } else {
-      times.ended_ns = ended;
+  if (sources.is_here) {
+    const Result<RecordingTimes> times = times_of_recording(reader, metadata, capture);
+    if (!times) {
+      return times.error();
     }
+    sources.times = *times;
+    believe_this_machine(places, metadata, *times);
   }
-  return times;
+  return sources;
 }
 
 KernelList kernel_list_of(const Module& kernel, const KernelReference& reference,
-                          std::span<const std::string> caches) {
-  KernelList list;
-  if (kernel.build_id_kind != BuildIdKind::kGnu || kernel.build_id.empty()) {
-    return list;
+                          std::span<const std::string> caches, std::string_view release) {
+  const bool has_build_id = kernel.build_id_kind == BuildIdKind::kGnu && !kernel.build_id.empty();
+  if (!has_build_id) {
+    return running_list_of(reference, release);
   }
+  KernelList list;
   std::vector<std::string> paths;
   if (is_running_kernel(kernel)) {
-    paths.emplace_back("/proc/kallsyms");
+    paths.emplace_back(kRunningList);
   }
   if (std::string kept = kept_list(kernel, caches); !kept.empty()) {
     paths.push_back(std::move(kept));
@@ -196,10 +211,7 @@ KernelList kernel_list_of(const Module& kernel, const KernelReference& reference
       list.with_modules = !reference.symbol.empty() && *listed && **listed == reference.address;
       break;
     }
-    list.reason = path == "/proc/kallsyms"
-                      ? "/proc/kallsyms of this kernel shows no addresses; root sees them, or "
-                        "everybody after sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
-                      : listed.error().what;
+    list.reason = path == kRunningList ? std::string(kHiddenList) : listed.error().what;
   }
   return list;
 }

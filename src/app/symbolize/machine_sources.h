@@ -5,13 +5,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/symbolize/image_names.h"
 #include "app/symbolize/read_plans.h"
+#include "app/unwind/recorded_here.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "symbolize/symbol_files.h"
 
 namespace stackpack::app {
 
@@ -19,20 +22,7 @@ namespace stackpack::app {
 /// of the debuginfod client, which is not asked to fetch anything. Those that are there.
 std::vector<std::string> caches_of_this_machine();
 
-/// Whether a capture says that it is of this machine: the name of its host is that of this one.
-/// One that has no host is of another machine.
-bool is_of_this_machine(std::span<const MetadataEntry> metadata);
-
-/// When something was recorded, by the wall clock: ns since 1970. Nothing: not known.
-struct RecordingTimes {
-  std::optional<std::int64_t> wall_offset_ns;  ///< to be added to times of the capture
-  std::optional<std::int64_t> ended_ns;
-};
-
-/// The capture says the offset where it knows the wall clock. Otherwise its clock counts from the
-/// start of this machine, for one that was recorded here, unless the file `path`, into which the
-/// recording went, was written too early for that. Without an offset the recording ended when that
-/// file was written. Errors: those of the reader.
+/// As times_of_recording() of recorded_here.h, by the last sample. Errors: those of the reader.
 Result<RecordingTimes> times_of_recording(const Reader& reader,
                                           std::span<const MetadataEntry> metadata,
                                           const std::string& path);
@@ -41,19 +31,36 @@ Result<RecordingTimes> times_of_recording(const Reader& reader,
 struct KernelList {
   std::string path;           ///< empty: none
   bool with_modules = false;  ///< of the recorded start: modules lie where the list has them
-  std::string reason{};       ///< why there is none, and what to do; may be empty
+  /// Why there is none, and what to do; or why it is believed without a build id. May be empty.
+  std::string reason{};
 };
 
 /// A list that is trusted by the build id of the kernel: /proc/kallsyms where the kernel that runs
-/// is the recorded one, else the copy that perf keeps in a folder of `caches`.
+/// is the recorded one, else the copy that perf keeps in a folder of `caches`. Where no build id
+/// was recorded, as in pipes and compressed captures, the kernel that runs is the recorded one if
+/// its release is `release` and the symbol of the reference has the recorded address. `release`:
+/// empty for a capture of another machine.
 KernelList kernel_list_of(const Module& kernel, const KernelReference& reference,
-                          std::span<const std::string> caches);
+                          std::span<const std::string> caches, std::string_view release);
 
-/// When a process started and the recording ended, in ns since 1970. Nothing: not known.
-struct MapTimes {
-  std::optional<std::int64_t> started_ns;
-  std::optional<std::int64_t> ended_ns;
+/// What names a capture, unasked and by the user's will.
+struct MachineSources {
+  KernelReference reference;
+  const Module* kernel = nullptr;  ///< the recorded one, in the table of modules
+  KernelList kernel_list;
+  bool is_here = false;  ///< the capture is of this machine
+  RecordingTimes times;  ///< where it is
 };
+
+/// Looks for them. `places` afterwards has the folders and files of this machine that name it.
+/// `capture`: the file into which the recording went. Errors: those of the reader.
+Result<MachineSources> look_on_this_machine(const Reader& reader, std::span<const Module> modules,
+                                            std::span<const MetadataEntry> metadata,
+                                            const std::string& capture,
+                                            symbolize::SymbolPlaces& places);
+
+/// The symbol after which the kernel's own mapping is called.
+KernelReference kernel_reference_of(std::span<const MetadataEntry> metadata);
 
 /// How code is named that a process of this machine made at run time: by /tmp/perf-PID.map, also in
 /// the container of a process that still runs.

@@ -1,6 +1,8 @@
 #include "app/symbolize/name_outlook.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "app/analysis/hot_spots.h"
 #include "app/symbolize/machine_sources.h"
+#include "app/symbolize/read_plans.h"
 #include "app/unwind/image_store.h"
 #include "symbolize/symbol_files.h"
 
@@ -62,33 +65,31 @@ std::optional<double> share_in(const Reader& reader, const FileNames& files) {
 
 }  // namespace
 
-NameOutlook name_outlook(const Reader& reader) {
+NameOutlook name_outlook(const Reader& reader, const std::string& capture) {
   NameOutlook outlook;
   const auto modules = reader.modules();
   const auto metadata = reader.metadata();
   if (!modules || !metadata) {
     return outlook;
   }
-  symbolize::SymbolPlaces places;
-  places.directories = caches_of_this_machine();
   std::vector<Module> files;
-  FileNames found;  // names of files
-  bool has_kernel = false;
-  for (const Module& module : *modules) {
-    if (module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]") && !has_kernel) {
-      has_kernel = true;
-      ++outlook.images;
-      if (!kernel_list_of(module, {}, places.directories).path.empty()) {
-        ++outlook.found;
-        found.insert(module.path);
-      }
-    } else if (module.pid != kKernelPid && !is_no_file(module.path)) {
-      files.push_back(module);
-    }
-  }
+  std::copy_if(
+      modules->begin(), modules->end(), std::back_inserter(files),
+      [](const Module& module) { return module.pid != kKernelPid && !is_no_file(module.path); });
   const ImageStore store(files, {});
-  if (store.images().size() > kMostImages) {
-    return {};
+  symbolize::SymbolPlaces places;
+  const auto sources = look_on_this_machine(reader, *modules, *metadata, capture, places);
+  if (!sources || store.images().size() > kMostImages) {
+    return outlook;
+  }
+  FileNames found;  // names of files
+  if (sources->kernel != nullptr) {
+    ++outlook.images;
+    if (!sources->kernel_list.path.empty() ||
+        !plan_kernel_image(*sources->kernel, sources->reference, places).found.empty()) {
+      ++outlook.found;
+      found.insert(sources->kernel->path);
+    }
   }
   for (const ImageStore::Image& image : store.images()) {
     ++outlook.images;

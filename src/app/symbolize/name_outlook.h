@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "stackpack/reader.h"
 
@@ -21,6 +22,7 @@ std::optional<double> share_of_named_samples(const Reader& reader);
 
 /// Looks whether files are there and what their build ids are, and into no symbol table. Of a file
 /// with more than some hundred images no one is looked for: a look at each takes some 20 us.
-NameOutlook name_outlook(const Reader& reader);
+/// `capture`: what the file was made of just now; the same files are believed as by naming it.
+NameOutlook name_outlook(const Reader& reader, const std::string& capture);
 
 }  // namespace stackpack::app

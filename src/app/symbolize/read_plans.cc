@@ -336,14 +336,19 @@ ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& referenc
                            const SymbolPlaces& places) {
   symbolize::ElfFiles elf;
   ReadPlan plan;
-  if (kernel.build_id_kind != BuildIdKind::kGnu) {
+  const bool has_build_id = kernel.build_id_kind == BuildIdKind::kGnu;
+  FoundFiles found = has_build_id ? symbolize::find_elf_files({"/vmlinux", kernel.build_id}, places)
+                                  : symbolize::find_kernel_file(places);
+  if (!has_build_id && found.end != SearchEnd::kFound) {
     plan.reason = "the capture has no build id of it; --kallsyms FILE names it";
     return plan;
   }
-  FoundFiles found = symbolize::find_elf_files({"/vmlinux", kernel.build_id}, places);
   // Offsets are addresses of the running kernel, and those a debug file has.
   found.end = found.end == SearchEnd::kNotPlaced ? SearchEnd::kFound : found.end;
   plan = plan_of(std::move(found), places, elf);
+  if (!has_build_id && plan.reason.empty()) {
+    plan.reason = "believed as it was named: the capture has no build id of it";
+  }
   if (plan.found.empty()) {
     plan.reason = "no vmlinux of that build; --kallsyms FILE names it, too";
   }

@@ -21,6 +21,7 @@
 #include "app/symbolize/read_plans.h"
 #include "app/symbolize/readable_names.h"
 #include "app/symbolize/renamed_file.h"
+#include "capture/time_resolution.h"
 #include "core/guard.h"
 #include "core/sort_rows.h"
 #include "io/files_read.h"
@@ -131,7 +132,7 @@ class Run {
       return known.error();
     }
     // A list of the kernel's symbols has those of its modules.
-    Result<AskedAddresses> asked = asked_addresses(**reader, kernel_list_.with_modules);
+    Result<AskedAddresses> asked = asked_addresses(**reader, machine_.kernel_list.with_modules);
     if (!asked) {
       return asked.error();
     }
@@ -146,7 +147,7 @@ class Run {
     }
     // Names say which frames were interrupted, and so which addresses are to be named.
     if (auto entries = names_with_entries(*old, first_rows, asked_owners(), answers_)) {
-      asked = asked_addresses(**reader, kernel_list_.with_modules, std::move(entries));
+      asked = asked_addresses(**reader, machine_.kernel_list.with_modules, std::move(entries));
       const Status answered =
           asked ? ask_again(*asked, *modules, *metadata) : Status(asked.error());
       if (!answered) {
@@ -182,43 +183,20 @@ class Run {
   Status look_around(const Reader& reader, const std::string& input,
                      const std::vector<Module>& modules,
                      const std::vector<MetadataEntry>& metadata) {
-    for (const MetadataEntry& entry : metadata) {
-      if (entry.key == "kernel.reference_symbol") {
-        reference_.symbol = entry.value;
-      } else if (entry.key == "kernel.reference_address") {
-        constexpr int kHex = 16;
-        reference_.address = std::strtoull(entry.value.c_str(), nullptr, kHex);
-      }
+    symbolize::SymbolPlaces unused;
+    auto sources = look_on_this_machine(reader, modules, metadata,
+                                        options_.capture.empty() ? input : options_.capture,
+                                        options_.this_machine ? options_.places : unused);
+    if (!sources) {
+      return sources.error();
     }
-    const auto kernel = std::find_if(modules.begin(), modules.end(), [](const Module& module) {
-      return module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]");
-    });
-    kernel_ = kernel == modules.end() ? nullptr : &*kernel;
+    machine_ = std::move(*sources);
+    if (!options_.this_machine) {
+      machine_ = {machine_.reference, machine_.kernel, {}, false, {}};
+    }
     if (!options_.kallsyms.empty()) {
-      kernel_list_ = {options_.kallsyms, true};
+      machine_.kernel_list = {options_.kallsyms, true};
     }
-    if (!options_.this_machine || options_.places.has_root) {
-      return {};
-    }
-    const std::vector<std::string> caches = caches_of_this_machine();
-    options_.places.directories.insert(options_.places.directories.end(), caches.begin(),
-                                       caches.end());
-    if (options_.kallsyms.empty() && kernel_ != nullptr &&
-        plan_kernel_image(*kernel_, reference_, options_.places).found.empty()) {
-      kernel_list_ = kernel_list_of(*kernel_, reference_, caches);
-    }
-    is_here_ = is_of_this_machine(metadata);
-    options_.places.in_containers = is_here_;
-    if (!is_here_) {
-      return {};
-    }
-    Result<RecordingTimes> times =
-        times_of_recording(reader, metadata, options_.capture.empty() ? input : options_.capture);
-    if (!times) {
-      return times.error();
-    }
-    times_ = *times;
-    options_.places.unchanged_since_ns = times_.ended_ns;
     return {};
   }
 
@@ -270,9 +248,10 @@ class Run {
 
   // When a process started, as a file says when it was written.
   [[nodiscard]] MapTimes map_times_of(const AskedProcess& process) const {
-    MapTimes times{std::nullopt, times_.ended_ns};
-    if (times_.wall_offset_ns && process.life_ns != kUnknownTime) {
-      times.started_ns = static_cast<std::int64_t>(process.life_ns) + *times_.wall_offset_ns;
+    MapTimes times{std::nullopt, machine_.times.ended_ns};
+    if (machine_.times.wall_offset_ns && process.life_ns != kUnknownTime) {
+      times.started_ns =
+          static_cast<std::int64_t>(process.life_ns) + *machine_.times.wall_offset_ns;
     }
     return times;
   }
@@ -314,6 +293,7 @@ class Run {
                       const std::vector<Module>& modules,
                       const std::vector<MetadataEntry>& metadata) {
     const bool monotonic =
+        !capture::has_no_times(metadata) &&
         std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
           return entry.key == "clock.id" && entry.value == "monotonic";
         });
@@ -335,7 +315,7 @@ class Run {
                  if (!options_.map_folder.empty()) {
                    return plan_run_time_code(options_.map_folder, pid, monotonic);
                  }
-                 ReadPlan plan = is_here_ ? plan_map_of_process(pid, times) : ReadPlan();
+                 ReadPlan plan = machine_.is_here ? plan_map_of_process(pid, times) : ReadPlan();
                  if (plan.files.empty() && !plan.reason.ends_with("believes it")) {
                    plan.reason = "in no mapped file; --perf-map DIR names code made at run time";
                  }
@@ -346,14 +326,17 @@ class Run {
 
   void plan_kernel(const std::vector<std::uint64_t>& addresses) {
     const symbols::RangeOwner owner{FunctionOwner::kKernel, kKernelPid, kUnknownTime};
-    add_task(addresses, owner, "[kernel]", kernel_, [this] {
-      if (!kernel_list_.path.empty()) {
-        return plan_kallsyms(kernel_list_.path, reference_);
+    add_task(addresses, owner, "[kernel]", machine_.kernel, [this] {
+      const KernelReference& reference = machine_.reference;
+      if (!machine_.kernel_list.path.empty()) {
+        ReadPlan plan = plan_kallsyms(machine_.kernel_list.path, reference);
+        plan.reason = plan.files.empty() ? plan.reason : machine_.kernel_list.reason;
+        return plan;
       }
-      ReadPlan plan =
-          plan_kernel_image(kernel_ == nullptr ? Module() : *kernel_, reference_, options_.places);
-      if (plan.files.empty() && !kernel_list_.reason.empty()) {
-        plan.reason = kernel_list_.reason;
+      ReadPlan plan = plan_kernel_image(machine_.kernel == nullptr ? Module() : *machine_.kernel,
+                                        reference, options_.places);
+      if (plan.files.empty() && !machine_.kernel_list.reason.empty()) {
+        plan.reason = machine_.kernel_list.reason;
       }
       return plan;
     });
@@ -440,11 +423,7 @@ class Run {
 
   SymbolizeOptions options_;
   ConvertProgress* progress_;
-  KernelReference reference_;
-  const Module* kernel_ = nullptr;  // the recorded one
-  KernelList kernel_list_;
-  bool is_here_ = false;  // the capture is of this machine
-  RecordingTimes times_;  // where it is
+  MachineSources machine_;
   std::vector<NamingTask> tasks_;
   std::vector<Part> parts_;                                     // by task
   std::vector<std::vector<symbolize::ImageMapping>> mappings_;  // of an image, by its first row

@@ -64,6 +64,7 @@ class TrendReading {
     query_.options.unit = event_.unit;
     query_.event_key = event_.key;
     query_.weighted = event_.weighted;
+    query_.weight_decimals = event_.weight_decimals;
     return read_files();
   }
 

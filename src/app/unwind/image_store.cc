@@ -134,7 +134,7 @@ bool ImageStore::follows_call(std::uint32_t number, std::uint64_t offset, unwind
   if (fresh) {
     // Its file was closed when its tables were read: this is asked for once in a thousand walks.
     const symbolize::FoundFiles found =
-        symbolize::find_elf_files({image.path, image.build_id}, places_);
+        symbolize::find_elf_files({image.path, image.build_id, image.mappings}, places_);
     std::array<std::byte, unwind::kMostCallBytes> code{};
     if (found.end == SearchEnd::kFound && found.image && offset >= code.size()) {
       const auto file = io::source_of_descriptor(found.image.get());

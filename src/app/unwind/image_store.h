@@ -30,7 +30,7 @@ FoundImages count_found_images(std::span<const Module> modules,
 
 /// The files of the images that a capture has mapped, and their unwind tables, opened as they are
 /// asked for. A file is used only when its build id is the one that was recorded; where none was
-/// recorded, only below a root that the user named.
+/// recorded, below a root that the user named, or as `places` says of this machine.
 ///
 /// Memory: tables of kMostBytes; beyond, those that were not asked for the longest time go, and are
 ///         read again when they are asked for.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/unwind/missing_images.h"
+#include "app/unwind/recorded_here.h"
 
 namespace stackpack::app {
 
@@ -29,7 +30,9 @@ constexpr std::array<std::string_view, unwind::kWalkEnds> kCounterNames = {
 
 }  // namespace
 
-AddressSpaces::AddressSpaces(std::span<const Process> processes, std::span<const Module> modules) {
+AddressSpaces::AddressSpaces(std::span<const Process> processes, std::span<const Module> modules,
+                             std::span<const std::pair<std::uint32_t, std::uint64_t>> changes)
+    : boundaries_(changes.begin(), changes.end()) {
   for (const Process& process : processes) {
     boundaries_.emplace_back(process.pid, 0);
     if (process.start_ns != kUnknownTime) {
@@ -72,7 +75,11 @@ std::uint32_t AddressSpaces::find(std::uint32_t pid, std::uint64_t time_ns) {
 void ImageUnwinder::begin(capture::SystemTables tables) {
   tables_ = std::move(tables);
   map_.emplace(tables_.processes, tables_.modules);
-  spaces_.emplace(tables_.processes, tables_.modules);
+  const RecordingTimes times =
+      times_of_recording(last_time_of(tables_), tables_.metadata, capture_);
+  believe_this_machine(places_, tables_.metadata, times);
+  run_time_code_.emplace(tables_, places_, times);
+  spaces_.emplace(tables_.processes, tables_.modules, run_time_code_->reuses());
   images_.emplace(tables_.modules, places_);
 }
 
@@ -98,7 +105,7 @@ unwind::CodePlace ImageUnwinder::find_code(std::uint64_t address) {
   const std::optional<capture::ModuleMap::Hit> hit =
       map_->find(pid_, time_ns_, {FrameMode::kUser, address});
   if (!hit) {
-    return place;
+    return find_run_time_code(address, place);
   }
   place.image = images_->image_of(hit->module);
   const ImageStore::Image& image = images_->open(place.image);
@@ -108,6 +115,8 @@ unwind::CodePlace ImageUnwinder::find_code(std::uint64_t address) {
       place.kind = Kind::kNoImage;
       return place;
     case ImageStore::State::kNoCode:
+      place.kind = Kind::kNoFile;
+      return find_run_time_code(address, place);
     case ImageStore::State::kNotElf:
       place.kind = Kind::kNoFile;
       return place;
@@ -128,6 +137,18 @@ unwind::CodePlace ImageUnwinder::find_code(std::uint64_t address) {
   place.address = *in_file;
   place.tables = image.tables.get();
   return place;
+}
+
+unwind::CodePlace ImageUnwinder::find_run_time_code(std::uint64_t address,
+                                                    unwind::CodePlace otherwise) {
+  // Numbers of pieces come after those of images.
+  constexpr std::uint32_t kFirstPiece = std::uint32_t{1} << 31;
+  const std::optional<RunTimeCode::Piece> piece =
+      run_time_code_->find(pid_, time_ns_, address, machine_);
+  if (!piece) {
+    return otherwise;
+  }
+  return {unwind::CodePlace::Kind::kImage, kFirstPiece + piece->number, address, piece->tables};
 }
 
 bool ImageUnwinder::follows_call(std::uint64_t address) {
@@ -169,7 +190,7 @@ std::uint64_t ImageUnwinder::samples_without_build_id() const {
   std::uint64_t samples = 0;
   for (const ImageStore::Image& image :
        images_ ? images_->images() : std::span<const ImageStore::Image>()) {
-    samples += image.search == symbolize::SearchEnd::kNoBuildId ? image.samples : 0;
+    samples += image.build_id.empty() ? image.samples : 0;
   }
   return samples;
 }

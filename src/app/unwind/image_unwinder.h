@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/unwind/image_store.h"
+#include "app/unwind/run_time_code.h"
 #include "capture/dump_unwinder.h"
 #include "capture/module_map.h"
 #include "stackpack/model.h"
@@ -27,7 +28,9 @@ class AddressSpaces {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  AddressSpaces(std::span<const Process> processes, std::span<const Module> modules);
+  /// `changes`: processes and times at which code took the bytes of other code.
+  AddressSpaces(std::span<const Process> processes, std::span<const Module> modules,
+                std::span<const std::pair<std::uint32_t, std::uint64_t>> changes = {});
 
   /// The number of the address space of `pid` at `time_ns`; kNone: nothing is known of the process.
   [[nodiscard]] std::uint32_t find(std::uint32_t pid, std::uint64_t time_ns);
@@ -46,12 +49,15 @@ class AddressSpaces {
   std::array<Recent, kRecent> recent_;
 };
 
-/// Unwinds dumps by the unwind tables of the files on this machine.
+/// Unwinds dumps by the unwind tables of the files on this machine, and by those that run-time
+/// compilers wrote about their code. Images without a build id are believed as names of them are.
 ///
 /// What it gives depends on the capture and on those files alone.
 class ImageUnwinder final : public capture::DumpUnwinder {
  public:
-  explicit ImageUnwinder(symbolize::SymbolPlaces places) : places_(std::move(places)) {}
+  /// `capture`: the file into which the recording went.
+  ImageUnwinder(symbolize::SymbolPlaces places, std::string capture)
+      : places_(std::move(places)), capture_(std::move(capture)) {}
 
   void begin(capture::SystemTables tables) override;
   capture::UnwoundStack unwind(const capture::ThreadDump& dump) override;
@@ -71,14 +77,17 @@ class ImageUnwinder final : public capture::DumpUnwinder {
   };
   static void count(Counter& counter, std::uint64_t offset);
   unwind::CodePlace find_code(std::uint64_t address);
+  unwind::CodePlace find_run_time_code(std::uint64_t address, unwind::CodePlace otherwise);
   bool follows_call(std::uint64_t address);
   unwind::StackWalker& walker(capture::DumpMachine machine);
 
   symbolize::SymbolPlaces places_;
+  std::string capture_;
   capture::SystemTables tables_;
   std::optional<capture::ModuleMap> map_;
   std::optional<AddressSpaces> spaces_;
   std::optional<ImageStore> images_;
+  std::optional<RunTimeCode> run_time_code_;
   std::array<std::optional<unwind::StackWalker>, 2> walkers_;  // by machine
   std::array<Counter, unwind::kWalkEnds> ends_{};
   std::map<std::string, Counter, std::less<>> passed_over_;

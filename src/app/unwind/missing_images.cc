@@ -20,6 +20,9 @@ std::string_view reason_of_image(const ImageStore::Image& image) {
       return "other-build";
     case symbolize::SearchEnd::kNoBuildId:
       return "no-build-id";
+    case symbolize::SearchEnd::kOtherFile:
+    case symbolize::SearchEnd::kChanged:
+      return "changed";
     case symbolize::SearchEnd::kNotAFile:
       return "not-a-file";
     case symbolize::SearchEnd::kShortage:

@@ -89,6 +89,7 @@ void CommandDefinitions::define_dump_kinds(CommandRow& sub) {
   kind("--fields", DumpKind::kFields, "what tracepoints say, field by field");
   kind("--sample-fields", DumpKind::kSampleFields,
        "what samples say of memory and control groups: data addresses, latencies, sizes of pages");
+  kind("--labels", DumpKind::kLabels, "sets of labels that samples have");
   sub.add_option_function(
          "--events-of",
          [this, &arguments](const std::string& provider) {

@@ -183,6 +183,11 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
   add_names(sub, "--cgroup", "samples of this control group (path or its last part)",
             filter.cgroups)
       ->group(kFilters);
+  sub.add_option("--label", filter.labels,
+                 "samples with this label; VALUE is a pattern, or '[no label]'")
+      ->type_name("KEY=VALUE")
+      ->one_at_a_time()
+      ->group(kFilters);
   add_names(sub, "--module", "callstacks that run through this image (path or its last part)",
             filter.modules)
       ->group(kFilters);
@@ -248,8 +253,8 @@ OptionRow* add_count(CommandRow& sub, CountBy& count) {
 void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::string_view where) {
   sub.add_option("--symbols", places.directories,
                  "also look for symbol files in this folder, or in an archive of `stackpack "
-                 "collect`; may be given several times")
-      ->type_name("DIR|BUNDLE.zip")
+                 "collect`, or take this file, such as a vmlinux; may be given several times")
+      ->type_name("DIR|BUNDLE.zip|FILE")
       ->one_at_a_time()
       ->check(problem_with_place)
       ->group(where);
@@ -271,8 +276,7 @@ void add_debuginfod(CommandRow& sub, app::SymbolizeOptions& options, std::string
       ->group(where);
 }
 
-void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
-  add_file_places(sub, options.places, where);
+void add_map_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
   sub.add_option("--kallsyms", options.kallsyms,
                  "kernel symbols, as in /proc/kallsyms of the recorded machine")
       ->type_name("FILE")
@@ -282,6 +286,11 @@ void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::str
                  "folder, such as /tmp")
       ->type_name("DIR")
       ->group(where);
+}
+
+void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
+  add_file_places(sub, options.places, where);
+  add_map_places(sub, options, where);
   sub.add_flag_callback(
          "--no-inlines", [&options] { options.inlines = false; },
          "functions only, without inlined calls and lines")
@@ -295,6 +304,7 @@ void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::str
 
 void add_capture_names(CommandRow& sub, CaptureArguments& arguments) {
   add_file_places(sub, arguments.naming.places, kCaptures);
+  add_map_places(sub, arguments.naming, kCaptures);
   sub.add_flag_callback(
          "--no-symbolize", [&arguments] { arguments.symbolize = false; },
          "do not read function names from symbol files")

@@ -176,15 +176,10 @@ void CommandDefinitions::define_top() {
     arguments.query.by = static_cast<app::HotSpotKind>(value);
   };
   const auto take_field = [&arguments](const std::string& word) {
-    constexpr std::string_view kField = "field:";
-    const bool is_field = word.starts_with(kField) && word.size() > kField.size();
-    if (is_field) {
-      arguments.query.by = app::HotSpotKind::kField;
-      arguments.query.field = word.substr(kField.size());
-    }
-    return is_field;
+    return app::take_keyed_grain(word, arguments.query);
   };
-  add_choice(sub, "--by", kGrains, "what a row is; field:NAME: the value of a tracepoint's field",
+  add_choice(sub, "--by", kGrains,
+             "what a row is; label:KEY: a value of that label; field:NAME: of a tracepoint's field",
              take_grain, take_field)
       ->group(kForm);
   sub.add_flag("--tree", arguments.tree,

@@ -10,12 +10,14 @@
 
 #include "app/console.h"
 #include "app/diff/gate_comparison.h"
+#include "app/listing/capture_notices.h"
 #include "app/listing/wait_sums.h"
 #include "app/mcp/content_kind.h"
 #include "bytes/quoted.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
+#include "cli/event_note.h"
 #include "cli/json_text.h"
 #include "cli/mcp/summary_text.h"
 #include "cli/shown_capture.h"
@@ -372,6 +374,10 @@ McpAnswer McpSession::diff(const ToolWords& given) {
     return failed(name, error);
   }
   diff.report = std::move(*report);
+  for (const File& file : files) {
+    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader().statistics()));
+    diff.notices.insert(diff.notices.end(), notices.begin(), notices.end());
+  }
   Fitted fitted =
       fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, [&](std::size_t rows) {
         DiffArguments shown = arguments;

@@ -14,6 +14,7 @@
 #include "cli/statistics_json.h"
 #include "cli/text_escape.h"
 #include "core/sort_rows.h"
+#include "core/weight_scale.h"
 #include "stackpack/names.h"
 
 namespace stackpack::cli {
@@ -73,15 +74,16 @@ void write_rows(JsonText& json, std::string_view key, const std::optional<app::H
   }
   json.key(key);
   json.begin_object();
-  json.field("unit", spots->unit);
-  json.field("weight", spots->value);
+  const auto [unit, decimals] = core::parse_unit(spots->unit);
+  json.field("unit", unit);
+  json.field("weight", core::ScaledNumber{spots->value, decimals});
   json.field("event", spots->event);
   json.key("rows");
   json.begin_array();
   for (std::size_t i = 0; i < std::min(rows, spots->rows.size()); ++i) {
     json.begin_object();
     json.field("name", spots->rows[i].name);
-    json.field("self", spots->rows[i].self);
+    json.field("self", core::ScaledNumber{spots->rows[i].self, decimals});
     json.end_object();
   }
   json.end_array();

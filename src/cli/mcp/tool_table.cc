@@ -29,11 +29,12 @@ constexpr ToolArgument kFunctionArgument{
 
 // Which samples.
 std::vector<ToolArgument> with_filters(std::vector<ToolArgument> arguments) {
-  const std::array<ToolArgument, 9> filters = {{
+  const std::array<ToolArgument, 10> filters = {{
       {"event", Type::kTexts, "samples of these events", "--event"},
       {"comm", Type::kTexts, "of processes or threads of these names", "--comm"},
       {"pid", Type::kNumber, "of this process", "--pid"},
       {"tid", Type::kNumber, "of this thread", "--tid"},
+      {"label", Type::kTexts, "with these labels: KEY=VALUE", "--label"},
       {"from", Type::kText, "from this time on: +1.5s from the start", "--from"},
       {"to", Type::kText, "up to this time", "--to"},
       {"focus", Type::kTexts, "callstacks through one of these functions", "--focus"},
@@ -57,6 +58,7 @@ std::vector<Tool> report_tools() {
        {"top", kJson, kNames},
        with_filters({kFileArgument,
                      {"by", Type::kText, "what a row is (function)", "--by", false, kGrains},
+                     {"by_label", Type::kText, "rows are values of this label", "--by=label:"},
                      {"order", Type::kText, "self or total (self)", "--order"},
                      kRowsArgument})},
       {"tree",
@@ -274,7 +276,8 @@ std::string add_values(ToolWords& words, const ToolArgument& argument, const Jso
     if (argument.option.empty()) {
       words.others.push_back(text);
     } else {
-      words.options.push_back(fmt::format("{}={}", argument.option, text));
+      const bool whole = argument.option.ends_with(':');  // "--by=label:"
+      words.options.push_back(fmt::format("{}{}{}", argument.option, whole ? "" : "=", text));
     }
   }
   return {};

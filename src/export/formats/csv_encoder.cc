@@ -16,6 +16,7 @@
 #include <charconv>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/csv_schema.h"
 #include "export/job/export_job.h"
 #include "export/output/csv_table.h"
@@ -70,16 +71,27 @@ class CsvEncoder {
         return status;
       }
     }
-    for (const auto& table : tables_) {
-      job_.report.output_bytes += table->bytes();
-      if (const Status status = table->commit(); !status) {
-        return status;
-      }
-    }
-    return {};
+    return commit();
   }
 
  private:
+  // All tables or none: nothing takes its place before everything is on the disk. From there on the
+  // others are put in place whatever happens to one.
+  Status commit() {
+    for (const auto& table : tables_) {
+      job_.report.output_bytes += table->bytes();
+      if (const Status prepared = table->prepare(); !prepared) {
+        return prepared;
+      }
+    }
+    Status result;
+    for (const auto& table : tables_) {
+      const Status committed = table->commit();
+      result = result ? committed : result;
+    }
+    return result;
+  }
+
   Result<CsvTable*> begin_table(std::string_view name) {
     auto table = CsvTable::create(directory_ + "/" + std::string(name) + ".csv",
                                   csv_header(name, job_.view().has_samples), job_.rules);
@@ -267,16 +279,22 @@ class CsvEncoder {
     return status ? (*table)->finish() : status;
   }
 
-  static void write_sample(CsvTable& row, const query::SelectedSample& sample) {
+  [[nodiscard]] unsigned decimals_of(const query::SelectedSample& sample) const {
+    const query::EventChoice& choice = job_.selection.choice();
+    return core::parse_unit(choice.weight_unit(sample.event)).decimals;
+  }
+
+  void write_sample(CsvTable& row, const query::SelectedSample& sample) const {
     row.number(sample.time_ns).known(sample.pid, kUnknownId).known(sample.tid, kUnknownId);
-    row.known(sample.cpu, kUnknownId).number(sample.event).number(sample.weight);
+    row.known(sample.cpu, kUnknownId).number(sample.event);
+    row.decimal(sample.weight, decimals_of(sample));
     row.text(origin_text(sample.origin)).number(sample.flags);
   }
 
   // Of a file which keeps counts only.
-  static void write_count(CsvTable& row, const query::SelectedSample& sample) {
+  void write_count(CsvTable& row, const query::SelectedSample& sample) const {
     row.known(sample.pid, kUnknownId).number(sample.event).number(sample.count);
-    row.number(sample.weight).text(origin_text(sample.origin));
+    row.decimal(sample.weight, decimals_of(sample)).text(origin_text(sample.origin));
   }
 
   Status write_events() {

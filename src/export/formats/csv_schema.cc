@@ -9,8 +9,9 @@ namespace stackpack::exporting {
 namespace {
 
 enum class ColumnType : std::uint8_t {
-  kId,     // 32 bits
-  kCount,  // 64 bits
+  kId,      // 32 bits
+  kCount,   // 64 bits
+  kWeight,  // 64 bits, perhaps with digits behind the point
   kText,
   kAddress,  // text: 0x and sixteen hex digits
 };
@@ -45,14 +46,14 @@ constexpr std::array kFunctions = {
     Column{"last", kAddress}, Column{"born_ns", kCount}};
 constexpr std::array kSamples = {
     Column{"time_ns", kCount}, Column{"pid", kId},     Column{"tid", kId},
-    Column{"cpu", kId},        Column{"event", kId},   Column{"weight", kCount},
+    Column{"cpu", kId},        Column{"event", kId},   Column{"weight", kWeight},
     Column{"origin", kText},   Column{"flags", kId},   Column{"stack", kId},
     Column{"node", kId},       Column{"process", kId}, Column{"thread", kId},
     Column{"comm", kText}};
 constexpr std::array kCounts = {
-    Column{"pid", kId},       Column{"event", kId},    Column{"samples", kCount},
-    Column{"weight", kCount}, Column{"origin", kText}, Column{"stack", kId},
-    Column{"node", kId},      Column{"process", kId},  Column{"comm", kText}};
+    Column{"pid", kId},        Column{"event", kId},    Column{"samples", kCount},
+    Column{"weight", kWeight}, Column{"origin", kText}, Column{"stack", kId},
+    Column{"node", kId},       Column{"process", kId},  Column{"comm", kText}};
 constexpr std::array kEvents = {Column{"id", kId}, Column{"name", kText},
                                 Column{"has_weight", kId}};
 constexpr std::array kModules = {
@@ -91,6 +92,8 @@ std::string_view duckdb_type(ColumnType type) {
       return "UINTEGER";
     case kCount:
       return "UBIGINT";
+    case kWeight:
+      return "DECIMAL(29, 9)";
     case kText:
     case kAddress:
       break;
@@ -99,7 +102,7 @@ std::string_view duckdb_type(ColumnType type) {
 }
 
 std::string_view sqlite_type(ColumnType type) {
-  return type == kId || type == kCount ? "INTEGER" : "TEXT";
+  return type == kId || type == kCount ? "INTEGER" : type == kWeight ? "NUMERIC" : "TEXT";
 }
 
 std::string create_table(const Table& table, std::string_view (*type_of)(ColumnType)) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/firefox_tables.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int kFormatVersion = 75;
 constexpr int kGeckoVersion = 31;
+constexpr unsigned kDigitsOfMs = 6;  // ns of a ms, as a power of ten
 constexpr double kNsPerMs = 1e6;
 constexpr std::string_view kTimeWeights = "tracing-ms";
 
@@ -128,8 +130,9 @@ class FirefoxEncoder {
     if (!measure.weighted) {
       return {};
     }
-    if (measure.unit == "ns" || measure.unit == "bytes") {
-      return measure.unit == "ns" ? kTimeWeights : std::string_view("bytes");
+    const std::string_view unit = core::parse_unit(measure.unit).unit;
+    if (unit == "ns" || unit == "bytes") {
+      return unit == "ns" ? kTimeWeights : std::string_view("bytes");
     }
     const bool plain = job_.options.count == CountBy::kWeight || job_.selection.aggregated();
     return plain ? "samples" : std::string_view();
@@ -139,6 +142,8 @@ class FirefoxEncoder {
     write_key(json_, "samples");
     json_.StartObject();
     const std::string_view weights = weights_of(lane);
+    const unsigned decimals =
+        core::parse_unit(job_.selection.choice().measure_of(lane.event).unit).decimals;
     write_member(json_, "weightType", weights.empty() ? "samples" : weights);
     write_key(json_, "stack");
     json_.StartArray();
@@ -165,9 +170,9 @@ class FirefoxEncoder {
       json_.StartArray();
       status = replay([&](const LaneSample& sample) {
         if (weights == kTimeWeights) {
-          json_.Double(static_cast<double>(sample.value) / kNsPerMs);
+          write_number(json_, core::decimal_text(sample.value, decimals + kDigitsOfMs));
         } else {
-          json_.Uint64(sample.value);
+          write_number(json_, core::decimal_text(sample.value, decimals));
         }
       });
       json_.EndArray();

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/job/export_job.h"
 #include "query/naming/tree_path.h"
 
@@ -56,6 +57,9 @@ class FoldedEncoder {
   }
 
   Status write_lines(ExportOutput& out) {
+    const query::EventChoice& choice = job_.selection.choice();
+    const unsigned decimals =
+        core::parse_unit(choice.measure_of(choice.main_event()).unit).decimals;
     query::TreePath path(tree_);
     std::string line;
     std::vector<std::size_t> ends;  // of the text of each node of the path, root first
@@ -76,7 +80,7 @@ class FoldedEncoder {
       }
       out.write(line);
       out.put(' ');
-      out.write(std::to_string(totals_[node]));
+      out.write(core::decimal_text(totals_[node], decimals));
       out.put('\n');
       ++job_.report.stacks;
     }

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
 #include "export/formats/otlp_owners.h"
@@ -49,7 +50,8 @@ class OtlpEncoder {
                                                   : sizeof(std::uint64_t)))) {}
 
   Status write() {
-    if (job_.reader != nullptr && job_.view().has_samples && job_.reader->has_event_values()) {
+    if (job_.reader != nullptr && job_.view().has_samples &&
+        (job_.reader->has_event_values() || job_.reader->label_set_count() != 0)) {
       Result<OtlpSampleFields> fields = OtlpSampleFields::load(*job_.reader, job_.view());
       if (!fields) {
         return fields.error();
@@ -388,10 +390,11 @@ class OtlpEncoder {
     protozero::pbf_writer profile(head);
     const query::EventChoice& choice = job_.selection.choice();
     const std::string& event = choice.name_of(part.event);
-    const std::string& counted = choice.weight_unit(part.event);
-    const std::string_view unit = counted == "ns"      ? "nanoseconds"
-                                  : counted == "bytes" ? "bytes"
-                                                       : "1";
+    const auto [own, decimals] = core::parse_unit(choice.weight_unit(part.event));
+    const std::string unit = core::scaled_unit(own == "ns"      ? "nanoseconds"
+                                               : own == "bytes" ? "bytes"
+                                                                : "1",
+                                               decimals);
     if (choice.weighted(part.event)) {
       write_value_type(profile, otlp::profile::kSampleType, event, unit);
     } else {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "bytes/byte_writer.h"
+#include "bytes/utf8.h"
 #include "core/sort_rows.h"
 
 namespace stackpack::exporting {
@@ -71,9 +72,34 @@ void OtlpSampleFields::take(const EventValue& row, const Kinds& kinds, std::vect
   }
 }
 
+Status OtlpSampleFields::load_labels(const query::CaptureView& view) {
+  if (!view.label_sets || !view.fields) {
+    return {};
+  }
+  return view.label_sets([this](std::span<const LabelSet> sets) {
+    for (const LabelSet& labels : sets) {
+      Set set;
+      for (const Label& label : labels) {
+        const OtlpValue::Type type = label.type == LabelType::kInteger ? OtlpValue::Type::kInteger
+                                     : label.type == LabelType::kReal  ? OtlpValue::Type::kReal
+                                     : label.type == LabelType::kBool  ? OtlpValue::Type::kBool
+                                                                       : OtlpValue::Type::kText;
+        set.push_back(number_of(OtlpField{bytes::valid_utf8(label.key),
+                                          {type, label.number, bytes::valid_utf8(label.text)}}));
+      }
+      std::sort(set.begin(), set.end());
+      label_sets_.push_back(number_of(set));
+    }
+    return true;
+  });
+}
+
 Result<OtlpSampleFields> OtlpSampleFields::load(const Reader& reader,
                                                 const query::CaptureView& view) {
   OtlpSampleFields found;
+  if (const Status labels = found.load_labels(view); !labels) {
+    return labels.error();
+  }
   Result<std::vector<ValueSchema>> schemas = reader.event_value_kinds();
   Result<std::vector<std::string>> texts = reader.event_value_texts();
   if (!schemas || !texts) {
@@ -128,6 +154,9 @@ void OtlpSampleFields::join(std::vector<Piece>& pieces) {
 }
 
 std::uint32_t OtlpSampleFields::find(const query::SelectedSample& sample) {
+  if (sample.label_set < label_sets_.size()) {
+    return label_sets_[sample.label_set];
+  }
   const std::uint32_t event =
       sample.event < number_of_event_.size() ? number_of_event_[sample.event] : 0;
   const Key key{sample.time_ns, sample.pid, sample.tid, sample.stack, event};

@@ -34,8 +34,8 @@ struct OtlpField {
   friend auto operator<=>(const OtlpField&, const OtlpField&) = default;
 };
 
-/// Which fields each sample has: values of kinds `otlp:EVENT`, of which the n-th sample of a time,
-/// thread, callstack and event has the n-th.
+/// Which fields each sample has: its labels, or values of kinds `otlp:EVENT`, of which the n-th
+/// sample of a time, thread, callstack and event has the n-th.
 ///
 /// Memory: 32 bytes for each such sample, and the distinct fields and sets of fields.
 class OtlpSampleFields {
@@ -48,7 +48,7 @@ class OtlpSampleFields {
   /// Errors: those of the reader.
   static Result<OtlpSampleFields> load(const Reader& reader, const query::CaptureView& view);
 
-  [[nodiscard]] bool empty() const { return samples_.empty(); }
+  [[nodiscard]] bool empty() const { return samples_.empty() && label_sets_.empty(); }
 
   /// Before each pass over all selected samples in order of time.
   void begin_pass() { taken_.assign(samples_.size(), 0); }
@@ -83,6 +83,7 @@ class OtlpSampleFields {
 
   struct Kinds;
   void take(const EventValue& row, const Kinds& kinds, std::vector<Piece>& pieces);
+  Status load_labels(const query::CaptureView& view);
   void join(std::vector<Piece>& pieces);
   std::uint32_t number_of(OtlpField field);
   std::uint32_t number_of(const Set& set);
@@ -94,6 +95,7 @@ class OtlpSampleFields {
   std::map<OtlpField, std::uint32_t> field_numbers_;
   std::vector<Set> sets_;
   std::map<Set, std::uint32_t> set_numbers_;
+  std::vector<std::uint32_t> label_sets_;  // numbers of sets, by those of the file
 };
 
 }  // namespace stackpack::exporting

@@ -13,6 +13,7 @@
 
 #include "core/number_table.h"
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/formats/perfetto_fields.h"
 #include "export/formats/perfetto_interning.h"
 #include "export/formats/perfetto_sched.h"
@@ -114,7 +115,12 @@ class PerfettoEncoder {
       if (!job_.selection.choice().weighted(event)) {
         timebase.add_uint64(perfetto::defaults::kPeriod, 1);
       }
-      timebase.add_string(perfetto::defaults::kName, job_.selection.choice().name_of(event));
+      // It has no field for the unit of its counts.
+      const query::EventChoice& choice = job_.selection.choice();
+      const unsigned decimals =
+          choice.weighted(event) ? core::parse_unit(choice.weight_unit(event)).decimals : 0;
+      timebase.add_string(perfetto::defaults::kName,
+                          core::scaled_unit(choice.name_of(event), decimals));
     }
     end_packet();
   }

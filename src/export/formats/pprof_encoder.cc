@@ -15,6 +15,7 @@
 #include <string>
 #include <tuple>
 
+#include "bytes/utf8.h"
 #include "core/saturating.h"
 #include "core/sort_rows.h"
 #include "core/string_table.h"
@@ -22,6 +23,7 @@
 #include "export/formats/pprof_fields.h"
 #include "export/job/export_job.h"
 #include "query/naming/build_id_text.h"
+#include "query/selection/label_choice.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {
@@ -65,6 +67,9 @@ class PprofEncoder {
   }
 
   Status write() {
+    if (const Status read = read_label_sets(); !read) {
+      return read;
+    }
     write_sample_types();
     query::SampleGrouper grouper(job_.selection, {.event = true, .context = true, .track = true},
                                  job_.group_limit());
@@ -256,7 +261,36 @@ class PprofEncoder {
     number(key_tid_, track.tid);
     text(key_comm_, job_.selection.thread_name(track));
     text(key_event_, job_.selection.choice().name_of(line.event));
+    if (track.label_set < label_sets_.size()) {
+      bytes += label_sets_[track.label_set];
+    }
     return bytes;
+  }
+
+  // Labels as fields of a sample. pprof has texts and numbers; others become texts.
+  Status read_label_sets() {
+    if (!job_.view().label_sets || !job_.view().fields) {
+      return {};
+    }
+    return job_.view().label_sets([this](std::span<const LabelSet> sets) {
+      for (const LabelSet& set : sets) {
+        label_sets_.emplace_back();
+        protozero::pbf_writer labels(label_sets_.back());
+        for (const Label& label : set) {
+          protozero::pbf_writer entry(labels, pprof::sample::kLabel);
+          entry.add_int64(pprof::label::kKey, string(bytes::valid_utf8(label.key)));
+          if (label.type == LabelType::kInteger) {
+            entry.add_int64(pprof::label::kNumber, static_cast<std::int64_t>(label.number));
+            if (!label.unit.empty()) {
+              entry.add_int64(pprof::label::kUnit, string(bytes::valid_utf8(label.unit)));
+            }
+          } else {
+            entry.add_int64(pprof::label::kText, string(query::label_text(label)));
+          }
+        }
+      }
+      return true;
+    });
   }
 
   void write_locations() {
@@ -428,6 +462,7 @@ class PprofEncoder {
   std::int64_t key_tid_ = 0;
   std::int64_t key_comm_ = 0;
   std::int64_t key_event_ = 0;
+  std::vector<std::string> label_sets_;
   std::vector<std::uint32_t> column_of_event_;
   std::uint32_t first_event_column_ = 1;  // after that of the samples, where there is one
   std::uint32_t column_count_ = 1;

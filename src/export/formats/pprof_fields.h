@@ -37,6 +37,7 @@ namespace label {
 inline constexpr std::uint32_t kKey = 1;
 inline constexpr std::uint32_t kText = 2;
 inline constexpr std::uint32_t kNumber = 3;
+inline constexpr std::uint32_t kUnit = 4;
 }  // namespace label
 
 namespace mapping {

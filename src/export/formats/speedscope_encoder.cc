@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/saturating.h"
+#include "core/weight_scale.h"
 #include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
 #include "export/output/json_output.h"
@@ -77,7 +78,7 @@ class SpeedscopeEncoder {
   }
 
   void begin_profile(const Lane& lane, std::string_view unit, std::uint64_t first,
-                     std::uint64_t last) {
+                     std::string_view last) {
     const query::Track& track = job_.selection.tracks()[lane.track];
     std::string name(job_.selection.thread_name(track));
     if (track.pid != kUnknownId) {
@@ -99,7 +100,7 @@ class SpeedscopeEncoder {
     write_key(json_, "startValue");
     json_.Uint64(first);
     write_key(json_, "endValue");
-    json_.Uint64(last);
+    write_number(json_, last);
   }
 
   // The locations of a callstack, root first.
@@ -124,7 +125,8 @@ class SpeedscopeEncoder {
       return timeline.error();
     }
     const std::uint64_t zero = job_.selection.time_range().first_ns;
-    begin_profile(lane, "nanoseconds", timeline->first_ns() - zero, timeline->last_ns() - zero);
+    begin_profile(lane, "nanoseconds", timeline->first_ns() - zero,
+                  std::to_string(timeline->last_ns() - zero));
     write_key(json_, "samples");
     json_.StartArray();
     Status status = timeline->for_each(replay, [this](const LaneTimeline::Part& part) {
@@ -154,12 +156,13 @@ class SpeedscopeEncoder {
       weight = core::saturating_sum(weight, sample.value);
       total = core::saturating_sum(total, sample.value);
     });
-    const std::string& unit = job_.selection.choice().measure_of(lane.event).unit;
+    const auto [unit, decimals] =
+        core::parse_unit(job_.selection.choice().measure_of(lane.event).unit);
     begin_profile(lane,
                   unit == "ns"      ? "nanoseconds"
                   : unit == "bytes" ? "bytes"
                                     : "none",
-                  0, total);
+                  0, core::decimal_text(total, decimals));
     write_key(json_, "samples");
     json_.StartArray();
     for (const auto& [node, weight] : weights) {
@@ -169,7 +172,7 @@ class SpeedscopeEncoder {
     write_key(json_, "weights");
     json_.StartArray();
     for (const auto& [node, weight] : weights) {
-      json_.Uint64(weight);
+      write_number(json_, core::decimal_text(weight, decimals));
     }
     json_.EndArray();
     json_.EndObject();

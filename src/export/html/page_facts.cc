@@ -1,5 +1,6 @@
 #include "export/html/page_facts.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -198,7 +199,9 @@ void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageConten
   add_loss(content, "samples_with_instruction_pointer_only", survey.ip_only,
            "samples have an instruction pointer in place of a callstack");
   add_loss(content, "samples_with_incomplete_callstack", survey.incomplete,
-           "samples whose callstack is known to miss a part");
+           fmt::format("samples, {:.1f} % of all, whose callstack does not reach its root",
+                       100.0 * static_cast<double>(survey.incomplete) /
+                           static_cast<double>(std::max<std::uint64_t>(survey.samples, 1))));
   add_loss(content, "threads_not_told_apart", survey.other_threads,
            "threads with few samples stand as one", true);
 }

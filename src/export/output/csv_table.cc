@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "bytes/byte_text.h"
+#include "core/weight_scale.h"
 
 namespace stackpack::exporting {
 
@@ -13,6 +14,7 @@ CsvTable::CsvTable(std::unique_ptr<io::OutputFile> file)
 Result<std::unique_ptr<CsvTable>> CsvTable::create(const std::string& path,
                                                    std::string_view columns,
                                                    const io::OutputRules& rules) {
+  io::remove_leftovers({&path, 1});
   auto file = io::OutputFile::create(path, rules);
   if (!file) {
     return file.error();
@@ -40,6 +42,15 @@ CsvTable& CsvTable::number(std::uint64_t value) {
   std::array<char, 20> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   out_.write(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+  return *this;
+}
+
+CsvTable& CsvTable::decimal(std::uint64_t value, unsigned decimals) {
+  if (decimals == 0) {
+    return number(value);
+  }
+  separate();
+  out_.write(core::decimal_text(value, decimals));
   return *this;
 }
 

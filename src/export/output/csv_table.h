@@ -22,6 +22,8 @@ class CsvTable {
 
   CsvTable& text(std::string_view value);
   CsvTable& number(std::uint64_t value);
+  /// With that many digits behind the point.
+  CsvTable& decimal(std::uint64_t value, unsigned decimals);
   /// 0x and sixteen digits.
   CsvTable& hex(std::uint64_t value);
   /// A number, or nothing when it is the value that means «not known».
@@ -35,6 +37,7 @@ class CsvTable {
   [[nodiscard]] const Status& status() const { return out_.status(); }
   Status finish() { return out_.finish(); }
   [[nodiscard]] std::uint64_t bytes() const { return file_->offset(); }
+  Status prepare() { return file_->prepare(); }
   Status commit() { return file_->commit(); }
 
  private:

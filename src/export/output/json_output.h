@@ -31,6 +31,11 @@ inline void write_text(JsonWriter& json, std::string_view text) {
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
+// A number as JSON has it.
+inline void write_number(JsonWriter& json, std::string_view digits) {
+  json.RawValue(digits.data(), digits.size(), rapidjson::kNumberType);
+}
+
 // Members of an object: the key, then the value.
 inline void write_member(JsonWriter& json, std::string_view key, std::string_view value) {
   write_key(json, key);

@@ -1,7 +1,7 @@
 // The table of functions: a real table that holds the rows in sight.
 import { moduleName, shortName, shownName, shownText } from './shown_names.js';
 import { make } from './page_elements.js';
-import { changeText, groupedText, percentText, pointsText, weightText } from './number_text.js';
+import { changeText, groupedText, percentText, plainWeightText, pointsText, unitName, weightText } from './number_text.js';
 import { shareChange } from './function_rows.js';
 import { isPrinting } from './page_theme.js';
 import { changeWays } from './colour_rules.js';
@@ -57,7 +57,7 @@ export class FunctionTableView {
   refresh() {
     const { rows, state, measure } = this.model;
     this.head.replaceChildren(...this.columns.map((column) => this.headCell(column)));
-    this.caption.textContent = `${groupedText(rows.length)} functions, in ${measure.unit || 'samples'} of ${shownText(measure.name)}` +
+    this.caption.textContent = `${groupedText(rows.length)} functions, in ${unitName(measure.unit) || 'samples'} of ${shownText(measure.name)}` +
       (isPrinting() && rows.length > PRINTED_ROWS ? `; the first ${PRINTED_ROWS} of them` : '');
     this.table.setAttribute('aria-rowcount', String(rows.length + 1));
     this.empty.hidden = rows.length > 0;
@@ -208,10 +208,11 @@ function findingText(figure) {
 /**
  * The same of costs.
  * @param {DiffFigure} figure
- * @param {string} unit
+ * @param {string} scaledUnit
  * @returns {string}
  */
-export function costText(figure, unit) {
+export function costText(figure, scaledUnit) {
+  const unit = unitName(scaledUnit); // figures of rows are in the unit itself
   return `${figure.verdict}, ${weightText(figure.old_share, unit)} before, ${weightText(figure.new_share, unit)} now, ` +
     `between ${changeText(figure.low, unit)} and ${changeText(figure.high, unit)}; visible from ${changeText(figure.least_visible, unit)}`;
 }
@@ -225,7 +226,7 @@ export function costText(figure, unit) {
 export function numberCell(weight, whole, unit) {
   const bar = make('span', { class: 'share-bar', 'aria-hidden': 'true' });
   bar.style.width = `${whole > 0 ? Math.max(0, Math.min(100, (100 * weight) / whole)) : 0}%`;
-  const plain = unit === 'ns' || unit === 'bytes' ? weightText(weight, unit) : groupedText(weight);
+  const plain = plainWeightText(weight, unit);
   return make('td', { class: 'number' }, bar, make('span', { class: 'weight' }, plain), ' ',
     make('span', { class: 'share' }, percentText(weight, whole)));
 }

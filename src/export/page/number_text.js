@@ -94,15 +94,52 @@ function bytesText(bytes) {
 }
 
 /**
+ * A unit whose numbers are not whole, as in `bytes*10^-2`: what it is called, and its digits behind the point.
+ * @param {string} unit
+ * @returns {{name: string, decimals: number}}
+ */
+function partsOfUnit(unit) {
+  const scaled = /^(.*)\*10\^-([1-9])$/s.exec(unit);
+  return scaled ? {name: scaled[1], decimals: Number(scaled[2])} : {name: unit, decimals: 0};
+}
+
+/**
+ * What a unit is called, however its numbers are scaled.
+ * @param {string} unit
+ * @returns {string}
+ */
+export function unitName(unit) {
+  return partsOfUnit(unit).name;
+}
+
+/**
  * A weight with its unit; exact, and readable besides where the unit has larger ones.
  * @param {number | bigint} value
  * @param {string} unit
  * @returns {string}
  */
 export function weightText(value, unit) {
-  if (unit === 'ns') return durationText(Number(value));
-  if (unit === 'bytes') return bytesText(Number(value));
-  return groupedText(value) + (unit ? ' ' + (Number(value) === 1 ? singular(unit) : unit) : '');
+  const {name} = partsOfUnit(unit);
+  if (name === 'ns' || name === 'bytes') return plainWeightText(value, unit);
+  const text = plainWeightText(value, unit);
+  return text + (name ? ' ' + (text === '1' ? singular(name) : name) : '');
+}
+
+/**
+ * The same without a unit that is not one of time or bytes.
+ * @param {number | bigint} value
+ * @param {string} unit
+ * @returns {string}
+ */
+export function plainWeightText(value, unit) {
+  const {name, decimals} = partsOfUnit(unit);
+  const amount = Number(value) / 10 ** decimals;
+  if (name === 'ns') return durationText(amount);
+  if (name === 'bytes') return bytesText(amount);
+  if (decimals === 0) return groupedText(value);
+  const [integer, fraction] = amount.toFixed(decimals).split('.');
+  const rest = fraction.replace(/0+$/, '');
+  return groupedText(BigInt(integer)) + (rest ? '.' + rest : '');
 }
 
 /**

@@ -1,5 +1,6 @@
 // Tabs of the views, choices and actions.
 import { make, makeChoice, makeToggle } from './page_elements.js';
+import { unitName } from './number_text.js';
 import { shownText } from './shown_names.js';
 import { hasView } from './view_link.js';
 
@@ -115,7 +116,8 @@ function makeAction(text, title, onPress) {
  */
 function measureText(measure) {
   const name = shownText(measure.name);
-  const unit = measure.unit === 'ns' ? 'time' : measure.unit;
+  const own = unitName(measure.unit);
+  const unit = own === 'ns' ? 'time' : own;
   return unit && !name.includes(unit) ? `${name} (${unit})` : name;
 }
 

@@ -6,7 +6,7 @@ import { FlamePanel } from './flame_panel.js';
 import { costText, FunctionTableView } from './function_table.js';
 import { HoverCard, nodeLine, shareText } from './node_details.js';
 import { LaneView } from './lane_view.js';
-import { groupedText, weightText } from './number_text.js';
+import { groupedText, unitName, weightText } from './number_text.js';
 import { makeAboutDialog, makeHelpDialog, makeLossLine, makeRemarkButton } from './page_dialogs.js';
 import { announce, make } from './page_elements.js';
 import { paletteOf, showTheme, watchTheme } from './page_theme.js';
@@ -170,7 +170,7 @@ export class PageView {
     const { model } = this;
     const { measure, profile } = model;
     const name = shownText(measure.name);
-    const whole = `${weightText(measure.total, measure.unit)}${name && name !== measure.unit ? ` of ${name}` : ''}`;
+    const whole = `${weightText(measure.total, measure.unit)}${name && name !== unitName(measure.unit) ? ` of ${name}` : ''}`;
     const { diff } = profile;
     if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(profile.functionCount)} functions`;
     const sides = profile.sides.length > 1 ? ` · ${profile.sides.map(shownText).join(' against ')}` : '';

@@ -5,9 +5,7 @@ import { NO_FUNCTION } from './function_names.js';
 const SHOWN_NAME_LIMIT = 4000;
 
 /** Control characters, marks that turn the direction of text, line separators, invisible ones, lone halves. */
-const UNSHOWN =
-  // eslint-disable-next-line no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Cs}\ufff9-\ufffb]/gu;
 
 /**
  * Text of a capture that cannot disturb what stands around it.
@@ -17,7 +15,7 @@ const UNSHOWN =
 export function shownText(text) {
   const escaped = text.length > SHOWN_NAME_LIMIT
     ? text.slice(0, SHOWN_NAME_LIMIT) + `… (${text.length} characters)` : text;
-  return escaped.replace(UNSHOWN, (mark) => '\\u{' + mark.charCodeAt(0).toString(16) + '}');
+  return escaped.replace(UNSHOWN, (mark) => '\\u{' + mark.codePointAt(0).toString(16) + '}');
 }
 
 /**

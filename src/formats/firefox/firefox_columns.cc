@@ -13,11 +13,16 @@ namespace {
 constexpr std::size_t kMostDepth = 64;  // of brackets
 constexpr std::size_t kMostThreads = std::size_t{1} << 20;
 
+constexpr std::string_view kShared = "shared/";
+constexpr std::string_view kThreads = "threads/";
 constexpr std::string_view kTables[] = {
-    "stackTable/frame",     "stackTable/prefix",  "stackTable/prefixOffset", "frameTable/flags",
-    "frameTable/func",      "frameTable/lib",     "frameTable/line",         "funcTable/flags",
-    "funcTable/name",       "funcTable/resource", "funcTable/source",        "funcTable/fileName",
-    "funcTable/lineNumber", "resourceTable/name", "resourceTable/lib",       "sources/filename",
+    "funcTable/relevantForJS", "frameTable/address", "funcTable/address",
+    "stackTable/frame",        "stackTable/prefix",  "stackTable/prefixOffset",
+    "frameTable/flags",        "frameTable/func",    "frameTable/lib",
+    "frameTable/line",         "funcTable/flags",    "funcTable/name",
+    "funcTable/resource",      "funcTable/source",   "funcTable/fileName",
+    "funcTable/lineNumber",    "resourceTable/name", "resourceTable/lib",
+    "sources/filename",
 };
 
 // Takes what RapidJSON reads. The path is the keys that lead to a value; elements of arrays add
@@ -49,8 +54,13 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
     if (path_ == "threads" && depth_ == 2) {
       file_.threads.emplace_back();
     } else if (path_ == "libs" && depth_ == 2) {
-      file_.library_paths.emplace_back();
+      file_.shared.library_paths.emplace_back();
+    } else if (path_ == "threads/libs" && depth_ == 4 && !file_.threads.empty()) {
+      file_.threads.back().tables.library_paths.emplace_back();
+    } else if (path_ == "counters" && depth_ == 2) {
+      ++file_.counters;
     }
+    file_.is_unprocessed |= path_ == "threads/samples/schema";
     return file_.threads.size() <= kMostThreads && begin() && charge(sizeof(ThreadColumns) / 8);
   }
   bool EndObject(rapidjson::SizeType /*members*/) { return end(); }
@@ -86,13 +96,20 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
                 : name == "timeDeltas" ? &thread.time_deltas
                 : name == "weight"     ? &thread.weight
                                        : nullptr;
-    } else if (path_.starts_with("shared/")) {
-      const std::string_view name = std::string_view(path_).substr(7);
+    } else if (NameTables* const tables = tables_of_path(); tables != nullptr) {
+      const std::string_view name = std::string_view(path_).substr(path_.find('/') + 1);
       if (std::find(std::begin(kTables), std::end(kTables), name) != std::end(kTables)) {
-        column_ = &file_.tables[std::string(name)];
+        column_ = &tables->columns[std::string(name)];
       }
     }
     column_depth_ = depth_ + 1;
+  }
+
+  // Those that the path leads into; null: it does not.
+  NameTables* tables_of_path() {
+    return path_.starts_with(kShared)                              ? &file_.shared
+           : path_.starts_with(kThreads) && !file_.threads.empty() ? &file_.threads.back().tables
+                                                                   : nullptr;
   }
 
   bool number(double value) {
@@ -100,12 +117,12 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
       column_->push_back(value);
       return charge(sizeof(double));
     }
-    if (path_ == "meta/preprocessedProfileVersion") {
-      file_.version = value;
-    } else if (path_ == "meta/startTime") {
+    if (path_ == "meta/startTime") {
       file_.start_ms = value;
-    } else if (path_ == "shared/stringArray") {
-      file_.strings.emplace_back();
+    } else if (path_ == "threads/markers/name" && !file_.threads.empty()) {
+      ++file_.threads.back().markers;
+    } else if (std::vector<std::string>* const strings = strings_of_path(); strings != nullptr) {
+      strings->emplace_back();
       return charge(sizeof(std::string));
     } else if (value >= 0 && value < 4294967295.0 && !file_.threads.empty()) {
       if (path_ == "threads/pid" || path_ == "threads/tid") {
@@ -117,13 +134,12 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
   }
 
   bool text(std::string_view value) {
-    if (path_ == "shared/stringArray") {
-      file_.strings.emplace_back(value);
+    if (std::vector<std::string>* const strings = strings_of_path(); strings != nullptr) {
+      strings->emplace_back(value);
       return charge(sizeof(std::string) + value.size());
     }
-    if (path_ == "libs/path" && !file_.library_paths.empty()) {
-      file_.library_paths.back() = value;
-      return charge(value.size());
+    if (path_.ends_with("libs/path") || path_.ends_with("libs/name")) {
+      return library(value);
     }
     std::string* const member = thread_member();
     if (member != nullptr) {
@@ -131,6 +147,26 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
       return charge(value.size());
     }
     return number(-1);
+  }
+
+  std::vector<std::string>* strings_of_path() {
+    NameTables* const tables = path_.ends_with("/stringArray") ? tables_of_path() : nullptr;
+    return tables == nullptr ? nullptr : &tables->strings;
+  }
+
+  // The path, in the oldest files the name, which is one.
+  bool library(std::string_view value) {
+    const bool shared = path_.starts_with("libs/");
+    if (!shared && (!path_.starts_with("threads/libs/") || file_.threads.empty())) {
+      return true;
+    }
+    std::vector<std::string>& paths =
+        shared ? file_.shared.library_paths : file_.threads.back().tables.library_paths;
+    if (!paths.empty() && (path_.ends_with("path") || paths.back().empty())) {
+      paths.back() = value.empty() ? paths.back() : std::string(value);
+      return charge(value.size());
+    }
+    return true;
   }
 
   std::string* thread_member() {
@@ -171,9 +207,9 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
 
 }  // namespace
 
-double FileColumns::value(std::string_view column, double row) const {
-  const auto found = tables.find(column);
-  return found != tables.end() && row >= 0 && row < static_cast<double>(found->second.size())
+double NameTables::value(std::string_view column, double row) const {
+  const auto found = columns.find(column);
+  return found != columns.end() && row >= 0 && row < static_cast<double>(found->second.size())
              ? found->second[static_cast<std::size_t>(row)]
              : -1;
 }
@@ -185,7 +221,8 @@ Result<FileColumns> read_columns(io::ByteSource& source, const capture::ReadCont
   ColumnReader columns(file, stream, control, max_bytes);
   core::JsonReader reader;
   const rapidjson::ParseResult result =
-      reader.Parse<rapidjson::kParseIterativeFlag>(stream, columns);
+      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag>(stream,
+                                                                                        columns);
   if (!stream.status() || !columns.status()) {
     return stream.status() ? columns.status().error() : stream.status().error();
   }

@@ -1,6 +1,7 @@
 #include "formats/firefox/firefox_source.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -13,6 +14,9 @@
 #include "bytes/byte_text.h"
 #include "capture/json_outline.h"
 #include "capture/synthetic_frames.h"
+#include "capture/unnamed_code.h"
+#include "capture/weighted_events.h"
+#include "core/weight_scale.h"
 #include "formats/firefox/firefox_columns.h"
 #include "formats/firefox/firefox_losses.h"
 
@@ -21,7 +25,8 @@ namespace stackpack::firefox {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-constexpr double kOldestVersion = 60;
+constexpr int kDigitsOfMs = 6;
+constexpr double kMostAddress = 9007199254740992.0;  // 2^53: a double has all of the digits
 // A sample takes few bytes of the file however deep it is.
 constexpr std::size_t kMostFrames = 4'096;
 constexpr double kMostNs = 9.0e18;
@@ -56,80 +61,145 @@ std::optional<std::uint32_t> id_of(std::string_view text) {
 class ProfileReader {
  public:
   ProfileReader(FileColumns file, capture::CallstackSink& sink, const ReadOptions& options)
-      : file_(std::move(file)), sink_(sink), options_(options), names_(sink.system()) {}
+      : file_(std::move(file)),
+        sink_(sink),
+        options_(options),
+        names_(sink.system()),
+        events_(sink) {}
 
   Status run() {
     if (file_.start_ms > 0) {
       sink_.system().metadata("clock.wall_offset_ns", "0");
     }
-    const auto frames = file_.tables.find("frameTable/func");
-    addresses_.assign(frames == file_.tables.end() ? 0 : frames->second.size(), std::nullopt);
+    use_tables(file_.shared);
     std::uint32_t place = 0;
+    std::uint64_t markers = file_.counters;
     for (const ThreadColumns& thread : file_.threads) {
+      markers += thread.markers;
+      if (thread.tables.has_stacks()) {
+        use_tables(thread.tables);
+      }
       if (const Status status = read_thread(thread, ++place); !status) {
         return status;
       }
+    }
+    if (markers != 0) {
+      sink_.losses().add(loss::kMarkersNotKept, LossKind::kNotice, markers);
     }
     return {};
   }
 
  private:
+  void use_tables(const NameTables& tables) {
+    tables_ = &tables;
+    const auto frames = tables.columns.find("frameTable/func");
+    addresses_.assign(frames == tables.columns.end() ? 0 : frames->second.size(), std::nullopt);
+  }
+
+  [[nodiscard]] const std::vector<std::string>& libraries() const {
+    return tables_->library_paths.empty() ? file_.shared.library_paths : tables_->library_paths;
+  }
+
   [[nodiscard]] bool has(std::string_view table, double row, unsigned flag) const {
     const std::string column = std::string(table) + "/flags";
-    const double flags = file_.value(column, row);
-    return file_.tables.count(column) == 0 ||
+    const double flags = tables_->value(column, row);
+    return !tables_->has(column) ||
            (flags >= 0 && flags < 4294967296.0 && (static_cast<std::uint32_t>(flags) & flag) != 0);
   }
 
   [[nodiscard]] std::string_view text(double index) const {
-    return index >= 0 && index < static_cast<double>(file_.strings.size())
-               ? std::string_view(file_.strings[static_cast<std::size_t>(index)])
+    return index >= 0 && index < static_cast<double>(tables_->strings.size())
+               ? std::string_view(tables_->strings[static_cast<std::size_t>(index)])
                : std::string_view();
   }
 
   // The path of the image that a frame lies in, or the name where that is all there is.
   [[nodiscard]] std::string_view image_of(double frame, double function) const {
     const double library =
-        has("frameTable", frame, kFrameHasAddress) ? file_.value("frameTable/lib", frame) : -1;
+        has("frameTable", frame, kFrameHasAddress) ? tables_->value("frameTable/lib", frame) : -1;
     const double resource = has("funcTable", function, kFunctionHasResource)
-                                ? file_.value("funcTable/resource", function)
+                                ? tables_->value("funcTable/resource", function)
                                 : -1;
-    for (const double index : {library, file_.value("resourceTable/lib", resource)}) {
-      if (index >= 0 && index < static_cast<double>(file_.library_paths.size())) {
-        return file_.library_paths[static_cast<std::size_t>(index)];
+    for (const double index : {library, tables_->value("resourceTable/lib", resource)}) {
+      if (index >= 0 && index < static_cast<double>(libraries().size())) {
+        return libraries()[static_cast<std::size_t>(index)];
       }
     }
     // Resources of libraries have no place but their name.
-    const std::string_view name = text(file_.value("resourceTable/name", resource));
-    const auto found = std::find_if(
-        file_.library_paths.begin(), file_.library_paths.end(), [name](std::string_view path) {
-          return !name.empty() && path.substr(path.rfind('/') + 1) == name;
+    const std::string_view name = text(tables_->value("resourceTable/name", resource));
+    const auto found =
+        std::find_if(libraries().begin(), libraries().end(), [name](std::string_view path) {
+          return !name.empty() && capture::last_part(path) == name;
         });
-    return found == file_.library_paths.end() ? name : std::string_view(*found);
+    return found == libraries().end() ? name : std::string_view(*found);
+  }
+
+  // What code without a name is called, where its image is known: the address in there, which in
+  // old files is not that of its name.
+  [[nodiscard]] std::string unnamed(std::string_view image, double frame, double function,
+                                    std::string_view name) const {
+    const double own = tables_->value("frameTable/address", frame);
+    const double address = own >= 0 ? own : tables_->value("funcTable/address", function);
+    if (address < 0 || address >= kMostAddress) {
+      return capture::unnamed_code(image, name);
+    }
+    std::array<char, 20> digits{'0', 'x'};
+    const auto end = std::to_chars(digits.data() + 2, digits.data() + digits.size(),
+                                   static_cast<std::uint64_t>(address), 16);
+    return capture::unnamed_code(image, {digits.data(), end.ptr});
+  }
+
+  struct NamedPlace {
+    std::string_view name;
+    std::string_view file{};
+    std::uint32_t line = 0;
+  };
+  // Names as later versions have them. Before version 2 they have file and line in them, and before
+  // 17 those of scripts that the browser starts say so.
+  [[nodiscard]] NamedPlace old_name(std::string_view name) const {
+    constexpr std::string_view kStarted = "AutoEntryScript ";
+    if (!tables_->has("funcTable/relevantForJS") && !tables_->has("funcTable/flags") &&
+        name.starts_with(kStarted)) {
+      return {name.substr(kStarted.size())};
+    }
+    const std::size_t open = name.rfind(" (");
+    const std::size_t colon = name.rfind(':');
+    if (tables_->has("funcTable/fileName") || tables_->has("funcTable/source") ||
+        !name.ends_with(')') || open == std::string_view::npos || colon == std::string_view::npos ||
+        colon < open) {
+      return {name};
+    }
+    const std::optional<std::uint32_t> line =
+        id_of(name.substr(colon + 1, name.size() - colon - 2));
+    return line ? NamedPlace{name.substr(0, open), name.substr(open + 2, colon - open - 2), *line}
+                : NamedPlace{name};
   }
 
   Result<std::uint64_t> address_of(double frame) {
-    const double function = file_.value("frameTable/func", frame);
+    const double function = tables_->value("frameTable/func", frame);
     capture::FunctionFact fact;
     const std::string_view image = image_of(frame, function);
-    const std::string_view name = text(file_.value("funcTable/name", function));
-    std::string unnamed;
-    if (name.starts_with("0x") && !image.empty()) {
-      unnamed = std::string(image.substr(image.rfind('/') + 1)) + "+" + std::string(name);
+    const NamedPlace named = old_name(text(tables_->value("funcTable/name", function)));
+    const std::string_view name = named.name;
+    const std::string address_name = name.starts_with("0x") && !image.empty()
+                                         ? unnamed(image, frame, function, name)
+                                         : std::string();
+    fact.name = name.empty()           ? std::string_view("[unnamed]")
+                : address_name.empty() ? name
+                                       : std::string_view(address_name);
+    if (!named.file.empty()) {
+      fact.file = named.file;
+      fact.line = named.line;
+    } else if (has("funcTable", function, kFunctionHasSource)) {
+      const double source = tables_->value("funcTable/source", function);
+      fact.file = text(source >= 0 ? tables_->value("sources/filename", source)
+                                   : tables_->value("funcTable/fileName", function));
     }
-    fact.name = name.empty()      ? std::string_view("[unnamed]")
-                : unnamed.empty() ? name
-                                  : std::string_view(unnamed);
-    if (has("funcTable", function, kFunctionHasSource)) {
-      const double source = file_.value("funcTable/source", function);
-      fact.file = text(source >= 0 ? file_.value("sources/filename", source)
-                                   : file_.value("funcTable/fileName", function));
-    }
-    if (has("funcTable", function, kFunctionHasLine)) {
-      fact.line = line_number(file_.value("funcTable/lineNumber", function));
+    if (named.file.empty() && has("funcTable", function, kFunctionHasLine)) {
+      fact.line = line_number(tables_->value("funcTable/lineNumber", function));
     }
     if (has("frameTable", frame, kFrameHasLine)) {
-      const std::uint32_t line = line_number(file_.value("frameTable/line", frame));
+      const std::uint32_t line = line_number(tables_->value("frameTable/line", frame));
       fact.code.line = line;
       fact.code.file = line != 0 ? fact.file : std::string_view();
     }
@@ -141,9 +211,9 @@ class ProfileReader {
   // The frames of a row of stackTable, leaf first. False: it is damaged, which is counted.
   Result<bool> find_stack(double row) {
     stack_.clear();
-    const bool offsets = file_.tables.count("stackTable/prefixOffset") != 0;
+    const bool offsets = tables_->has("stackTable/prefixOffset");
     while (row >= 0) {
-      const double frame = file_.value("stackTable/frame", row);
+      const double frame = tables_->value("stackTable/frame", row);
       if (!(frame >= 0 && frame < static_cast<double>(addresses_.size()))) {
         lose(loss::kUnknownIndex);
         return false;
@@ -161,8 +231,8 @@ class ProfileReader {
         known = *made;
       }
       stack_.push_back(*known);
-      const double offset = file_.value("stackTable/prefixOffset", row);
-      const double parent = !offsets      ? file_.value("stackTable/prefix", row)
+      const double offset = tables_->value("stackTable/prefixOffset", row);
+      const double parent = !offsets      ? tables_->value("stackTable/prefix", row)
                             : offset >= 1 ? row - offset
                                           : -1;
       if (parent >= row) {  // parents come first
@@ -176,30 +246,26 @@ class ProfileReader {
 
   void lose(std::string_view loss) { sink_.losses().add(loss, LossKind::kDamage, 1, 0); }
 
-  std::uint32_t event_of(const ThreadColumns& thread, std::string_view& name) {
+  std::string event_of(const ThreadColumns& thread, std::string_view& name) {
     const bool timed = thread.weight_type == "tracing-ms";
     std::string event = timed ? "time" : thread.weight_type == "bytes" ? "bytes" : "samples";
     if (const std::size_t open = name.rfind(" [");
-        name.ends_with(']') && open != 0 && open != std::string_view::npos) {
+        name.ends_with(']') && open != std::string_view::npos) {
       event = name.substr(open + 2, name.size() - open - 3);
       name = name.substr(0, open);
     }
-    const bool weighted = !thread.weight.empty();
-    const auto [known, fresh] = events_.try_emplace({event, weighted}, 0);
-    if (fresh) {
-      known->second = sink_.add_event({event, weighted});
-      if (weighted && (timed || thread.weight_type == "bytes")) {
-        sink_.system().metadata("pprof.unit." + event, timed ? "nanoseconds" : "bytes");
-      }
+    if (!thread.weight.empty() && (timed || thread.weight_type == "bytes")) {
+      sink_.system().metadata(std::string(core::kUnitKey) + event, timed ? "nanoseconds" : "bytes");
     }
-    return known->second;
+    return event;
   }
 
   // What all samples of a thread have in common; says what it is called.
   Sample sample_of(const ThreadColumns& thread, std::uint32_t place) {
     Sample sample;
     std::string_view name = thread.name;
-    sample.event = event_of(thread, name);
+    event_ = event_of(thread, name);
+    sample.event = events_.row_of(event_, !thread.weight.empty());
     sample.pid = id_of(thread.pid).value_or(1);
     sample.tid = id_of(thread.tid).value_or(place);
     sample.flags = sample.pid == 0 && sample.tid == 0 ? kSampleIdle : 0;
@@ -215,7 +281,7 @@ class ProfileReader {
       return {};
     }
     Sample sample = sample_of(thread, place);
-    const double scale = thread.weight_type == "tracing-ms" ? kNsPerMs : 1;
+    const bool timed = thread.weight_type == "tracing-ms";
     const std::uint64_t start = whole(file_.start_ms * kNsPerMs);
     double time = 0;
     for (std::size_t i = 0; i < thread.stack.size(); ++i) {
@@ -229,12 +295,16 @@ class ProfileReader {
         continue;
       }
       time = deltas ? time + times[i] : times[i];
-      const double weight = thread.weight.empty() ? 1 : thread.weight[i] * scale;
-      if (!(weight >= 0) || !std::isfinite(time)) {
-        lose(loss::kDamagedSample);
+      const double weight = thread.weight.empty() ? 1 : thread.weight[i];
+      if (!(weight >= 0) || !std::isfinite(weight) || !std::isfinite(time)) {
+        lose(weight < 0 ? loss::kNegativeWeight : loss::kDamagedSample);
         continue;
       }
-      sample.weight = whole(weight);
+      if (!thread.weight.empty()) {
+        events_.weigh(sample, event_,
+                      timed ? core::decimal_of(weight, kDigitsOfMs, 0) : core::decimal_of(weight),
+                      0);
+      }
       sample.time_ns = start + whole(time * kNsPerMs);
       if (const Status status = add(sample, thread.stack[i]); !status) {
         return status;
@@ -254,10 +324,12 @@ class ProfileReader {
   }
 
   FileColumns file_;
+  const NameTables* tables_ = nullptr;  // of the thread
   capture::CallstackSink& sink_;
   ReadOptions options_;
   capture::SyntheticFrames names_;
-  std::map<std::pair<std::string, bool>, std::uint32_t> events_;
+  capture::WeightedEvents events_;
+  std::string event_;                                    // of the thread
   std::vector<std::optional<std::uint64_t>> addresses_;  // by row of frameTable
   std::vector<std::uint64_t> stack_;
 };
@@ -293,9 +365,17 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
   if (!file) {
     return file.error();
   }
-  if (file->version < kOldestVersion || file->tables.count("stackTable/frame") == 0) {
+  if (file->is_unprocessed) {
     return Error{ErrorCode::kUnsupported, 0,
-                 "firefox: not the processed format of version 60 or later"};
+                 "firefox: a profile as the browser gives it; open and save it with the Firefox "
+                 "Profiler first"};
+  }
+  const bool has_stacks =
+      file->shared.has_stacks() ||
+      std::any_of(file->threads.begin(), file->threads.end(),
+                  [](const ThreadColumns& thread) { return thread.tables.has_stacks(); });
+  if (!has_stacks) {
+    return Error{ErrorCode::kUnsupported, 0, "firefox: no table of callstacks"};
   }
   if (const Status status = ProfileReader(std::move(*file), sink, options).run(); !status) {
     return status.error();

@@ -21,14 +21,14 @@ struct ReadOptions {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of all columns and names
 };
 
-/// Reads the processed format of the Firefox Profiler whose threads share their tables, version 60
-/// and later. Source of the format:
+/// Reads the processed format of the Firefox Profiler: of all versions, whether threads share their
+/// tables or, before version 60, have their own. Source of the format:
 /// https://github.com/firefox-devtools/profiler/blob/main/docs-developer
 ///
 /// Samples have the time of day where the file has one. A thread whose name ends with `[EVENT]` is
 /// of that event, as stackpack writes it; else the event is `time`, `bytes` or `samples`, by the
 /// type of weights. Frames are names in images; one that is called 0xADDRESS is `image+0xADDRESS`.
-/// Markers and counters are not read.
+/// Markers and counters are counted, not kept.
 /// Memory: the columns, 8 bytes a value.
 /// Damage: samples whose callstack is not in the tables or has more than 4,096 frames are left out
 ///         and counted.

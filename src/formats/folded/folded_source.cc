@@ -1,16 +1,16 @@
 #include "formats/folded/folded_source.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "bytes/byte_text.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
+#include "capture/weighted_events.h"
+#include "core/weight_scale.h"
 #include "formats/folded/folded_losses.h"
 
 namespace stackpack::folded {
@@ -20,31 +20,81 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
+constexpr std::string_view kEvent = "samples";
+constexpr std::string_view kEventBefore = "samples.before";  // of the first of two counts
+constexpr std::string_view kBlanks = " \t";
 constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
 
 struct Line {
   std::string_view frames;
-  std::uint64_t count = 0;
+  core::DecimalWeight count;
+  std::optional<core::DecimalWeight> before;  // of two counts the first
 };
 
-// `frames COUNT`, COUNT after the last space.
+// `frames COUNT`, COUNT after the last blank.
 std::optional<Line> parse_line(std::string_view text) {
-  const std::size_t space = text.rfind(' ');
+  const std::size_t space = text.find_last_of(kBlanks);
   if (space == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view digits = text.substr(space + 1);
-  Line line{text.substr(0, space), 0};
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, line.count);
-  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
-    return std::nullopt;
+  const std::optional<core::DecimalWeight> count = core::parse_decimal(text.substr(space + 1));
+  return count ? std::optional(Line{text.substr(0, space), *count, {}}) : std::nullopt;
+}
+
+// `frames BEFORE AFTER`, as difffolded.pl writes it.
+std::optional<Line> parse_two_counts(std::string_view text) {
+  const std::optional<Line> after = parse_line(text);
+  std::optional<Line> line = after ? parse_line(after->frames) : std::nullopt;
+  if (line) {
+    line->before = line->count;
+    line->count = after->count;
   }
   return line;
 }
 
+// Names of frames may begin with a '#'; comments have a blank after it.
+bool is_comment(std::string_view line) {
+  return line == "#" || line.starts_with("# ");
+}
+
 std::string_view without_carriage_return(std::string_view text) {
   return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
+}
+
+// Whether a line that ends with a number is one of this format: not a table of numbers, nor columns
+// that are aligned by blanks.
+bool is_plausible(const Line& line) {
+  constexpr std::string_view kNumeric = "0123456789+-*.,:x \t";
+  return line.frames.find_first_not_of(kNumeric) != std::string_view::npos &&
+         kBlanks.find(line.frames.back()) == std::string_view::npos;
+}
+
+struct LineCounts {
+  std::size_t good = 0;        // with a count
+  std::size_t two_counts = 0;  // of those
+  std::size_t bad = 0;
+
+  [[nodiscard]] bool all_have_two() const { return good != 0 && two_counts == good; }
+};
+
+// Counts the lines at the beginning of a text; a last line that is cut only if it is the first.
+LineCounts count_lines(std::string_view text, bool whole) {
+  LineCounts counts;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const bool is_cut = end == std::string_view::npos && !whole;
+    const std::string_view line = without_carriage_return(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty() || is_comment(line) || (is_cut && counts.good + counts.bad != 0)) {
+      continue;
+    }
+    const std::optional<Line> parsed = parse_line(line);
+    const bool is_good =
+        parsed ? is_plausible(*parsed) : is_cut && line.find(kSeparator) != std::string_view::npos;
+    ++(is_good ? counts.good : counts.bad);
+    counts.two_counts += parse_two_counts(line) ? std::size_t{1} : std::size_t{0};
+  }
+  return counts;
 }
 
 class FoldedReader {
@@ -53,11 +103,15 @@ class FoldedReader {
       : reader_(source, options.max_line_bytes),
         sink_(sink),
         options_(options),
-        names_(sink.system()) {}
+        names_(sink.system()),
+        events_(sink) {}
 
   Result<capture::ByteAccount> run() {
     sink_.system().metadata("samples.aggregated", "1");
-    event_ = sink_.add_event({"samples", true});
+    if (const Status status = look_ahead(); !status) {
+      return status.error();
+    }
+    events_.row_of(kEvent, true);
     while (true) {
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, reader_.offset(), "folded: cancelled"};
@@ -79,6 +133,19 @@ class FoldedReader {
   }
 
  private:
+  Status look_ahead() {
+    const auto head = reader_.head(capture::kProbeBytes);
+    if (!head) {
+      return head.error();
+    }
+    has_two_counts_ = count_lines(bytes::text_of(*head), false).all_have_two();
+    return {};
+  }
+
+  [[nodiscard]] std::optional<Line> parse(std::string_view text) const {
+    return has_two_counts_ ? parse_two_counts(text) : parse_line(text);
+  }
+
   Result<bool> read_line() {
     const Result<bool> more = reader_.next(line_);
     if (!more || !more.value()) {
@@ -88,9 +155,9 @@ class FoldedReader {
     const bool is_text = content.find('\0') == std::string_view::npos;
     if (line_.too_long) {
       skip(skip::kFoldedLineTooLong, line_.bytes, line_.begins);
-    } else if (content.empty()) {
+    } else if (content.empty() || is_comment(content)) {
       account_.padding += line_.bytes;
-    } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
+    } else if (const auto line = is_text ? parse(content) : std::nullopt) {
       if (const Status status = take_line(*line, line_.bytes); !status) {
         return status.error();
       }
@@ -139,9 +206,13 @@ class FoldedReader {
       rest.remove_prefix(end + 1);
     }
     std::reverse(addresses_.begin(), addresses_.end());
+    const Status added = add_sample(kEvent, line.count);
+    return added && line.before ? add_sample(kEventBefore, *line.before) : added;
+  }
+
+  Status add_sample(std::string_view event, const core::DecimalWeight& weight) {
     Sample sample;
-    sample.event = event_;
-    sample.weight = line.count;
+    events_.weigh(sample, event, weight, line_.offset);
     sample.origin = StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
     return sink_.add_sample(sample, {addresses_, std::span(&run, 1)});
@@ -152,8 +223,9 @@ class FoldedReader {
   capture::CallstackSink& sink_;
   ReadOptions options_;
   capture::SyntheticFrames names_;
+  capture::WeightedEvents events_;
   capture::ByteAccount account_;
-  std::uint32_t event_ = 0;
+  bool has_two_counts_ = false;  // every line has
   std::vector<std::uint64_t> addresses_;
 };
 
@@ -161,31 +233,20 @@ class FoldedReader {
 
 capture::Probe probe(const capture::CaptureHead& head) {
   using capture::ProbeAnswer;
-  std::string_view text = bytes::text_of(head.bytes);
+  const std::string_view text = bytes::text_of(head.bytes);
   const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
   });
   if (!printable) {
     return {ProbeAnswer::kNo, "is not text"};
   }
-  std::size_t good = 0;
-  std::size_t bad = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const bool is_cut = end == std::string_view::npos && !head.whole;
-    const std::string_view line = without_carriage_return(text.substr(0, end));
-    const bool parsed = parse_line(line).has_value();
-    const bool may_parse = is_cut && line.find(kSeparator) != std::string_view::npos;
-    const bool says_nothing = line.empty() || line.starts_with('#') || (is_cut && good + bad != 0);
-    good += parsed || (may_parse && !says_nothing) ? 1 : 0;
-    bad += parsed || may_parse || says_nothing ? 0 : 1;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  if (good == 0 || good < bad) {  // other text may have lines that end in a number
+  const LineCounts lines = count_lines(text, head.whole);
+  if (lines.good == 0 ||
+      lines.good < lines.bad) {  // other text may have lines that end in a number
     return {ProbeAnswer::kNo, "most lines are not a callstack with a count"};
   }
   return {ProbeAnswer::kPossible, "lines that end with a count",
-          static_cast<std::uint8_t>(100 * good / (good + bad))};
+          static_cast<std::uint8_t>(100 * lines.good / (lines.good + lines.bad))};
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,

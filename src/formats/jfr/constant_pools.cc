@@ -72,7 +72,7 @@ Result<bool> ConstantPools::read(bytes::ByteCursor in, const EventTypes& types,
     if (type == nullptr || !in.ok()) {
       return false;
     }
-    const Kind kind = kind_of(type->name);
+    const Kind kind = kind_of(type->known_as);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t key = coding.read_long(in);
       const std::size_t begin = in.position();
@@ -129,10 +129,6 @@ void ConstantPools::add(Kind kind, std::uint64_t key, const ValueRow& row, bool 
     case Kind::kOther:
       return;
   }
-}
-
-void ConstantPools::clear() {
-  *this = ConstantPools();
 }
 
 }  // namespace stackpack::jfr

@@ -82,7 +82,7 @@ class ConstantPools {
   /// That of a row, itself or a constant.
   [[nodiscard]] std::string_view text(const ValueRow& row, Slot slot) const;
 
-  void clear();
+  [[nodiscard]] bool empty() const { return bytes_ == 0; }
 
  private:
   enum class Kind : std::uint8_t;

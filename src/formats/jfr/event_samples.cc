@@ -81,7 +81,7 @@ EventSamples::EventRow EventSamples::event_of(const Type& type, const ValueRow& 
   }
   const auto* const weight =
       std::find_if(std::begin(kWeights), std::end(kWeights), [&type](const WeightMember& member) {
-        return (member.type.empty() || member.type == type.name) && type.has(member.slot);
+        return (member.type.empty() || member.type == type.known_as) && type.has(member.slot);
       });
   EventRow& made = known->second;
   const bool is_weighted = weight != std::end(kWeights) && weight->unit != WeightUnit::kNone;
@@ -104,11 +104,14 @@ EventSamples::EventRow EventSamples::event_of(const Type& type, const ValueRow& 
 
 Result<bool> EventSamples::add(const Type& type, const ValueRow& row, std::uint64_t offset) {
   const std::uint32_t trace = pools_->traces().number_of(row.number(Slot::kStackTrace));
-  if (trace == core::NumberTable<std::uint64_t>::kNone) {
+  const bool is_known = trace != core::NumberTable<std::uint64_t>::kNone;
+  if (!is_known) {
     lose(loss::kUnknownConstant, LossKind::kDamage, offset);
-    return false;
+    if (chunk_->finished) {
+      return false;
+    }
   }
-  const TraceRow& recorded = pools_->traces().at(trace);
+  const TraceRow recorded = is_known ? pools_->traces().at(trace) : TraceRow{0, 0, true, false};
   Sample sample;
   sample.time_ns = std::min(chunk_->time_ns(row.number(Slot::kStartTime)), kMostTime);
   find_thread(type, row, sample, offset);
@@ -119,6 +122,11 @@ Result<bool> EventSamples::add(const Type& type, const ValueRow& row, std::uint6
     sample.weight = event.weight->unit == WeightUnit::kTicks ? chunk_->length_ns(weight) : weight;
   }
   sample.origin = recorded.frames == 0 ? StackOrigin::kNone : StackOrigin::kRecorded;
+  if (!is_known) {
+    sample.flags |= kSampleIncomplete;
+    const Status given = sink_.add_sample(sample, {});
+    return given ? Result<bool>(true) : given.error();
+  }
   if (recorded.truncated || recorded.cut) {
     sample.flags |= kSampleIncomplete;
     lose(recorded.cut ? loss::kStackTooDeep : loss::kTruncatedStacks,

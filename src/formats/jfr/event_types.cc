@@ -29,6 +29,7 @@ constexpr NamedSlot kNamedSlots[] = {
     {"samples", Slot::kSamples},
     {"size", Slot::kSize},
     {"amount", Slot::kAmount},
+    {"lostSamples", Slot::kAmount},
     {"pid", Slot::kPid},
     {"jvmArguments", Slot::kJvmArguments},
     {"javaArguments", Slot::kJavaArguments},
@@ -161,11 +162,21 @@ bool EventTypes::read_elements(bytes::ByteCursor& in, const NumberCoding& coding
   return true;
 }
 
+// The name in version 2 of a type that version 1 has: com.oracle.jdk.X, com.oracle.jfr.types.X.
+std::string EventTypes::in_version_2(std::string_view name) {
+  constexpr std::string_view kEvents = "com.oracle.jdk.";
+  constexpr std::string_view kTypes = "com.oracle.jfr.";
+  return name.starts_with(kEvents)  ? "jdk." + std::string(name.substr(kEvents.size()))
+         : name.starts_with(kTypes) ? "jdk." + std::string(name.substr(kTypes.size()))
+                                    : std::string(name);
+}
+
 bool EventTypes::take(const Element& element, std::uint32_t parent) {
   if (element.kind == "class") {
     Type type;
     type.id = number_of(element.id);
     type.name = element.name;
+    type.known_as = in_version_2(element.name);
     type.is_event = element.super_type == "jdk.jfr.Event";
     type.is_text = element.name == "java.lang.String";
     index_.try_emplace(type.id, static_cast<std::uint32_t>(types_.size()));

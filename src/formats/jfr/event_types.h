@@ -61,6 +61,7 @@ struct Member {
 struct Type {
   std::uint64_t id = 0;
   std::string name;
+  std::string known_as;  ///< what version 2 calls it
   bool is_event = false;
   bool is_text = false;  ///< java.lang.String, whose constants are texts
   std::vector<Member> members;
@@ -92,6 +93,7 @@ class EventTypes {
 
   [[nodiscard]] bool read_elements(bytes::ByteCursor& in, const NumberCoding& coding,
                                    const std::vector<std::string>& texts);
+  static std::string in_version_2(std::string_view name);
   bool take(const Element& element, std::uint32_t parent);
   bool link();
 

@@ -22,6 +22,7 @@ inline constexpr std::string_view kUnknownConstant = "jfr_unknown_constant";
 
 // Said by the recorder.
 inline constexpr std::string_view kRecorderLostBytes = "jfr_recorder_lost_bytes";
+inline constexpr std::string_view kRecorderLostSamples = "jfr_recorder_lost_samples";
 
 // Notices: nothing was lost.
 inline constexpr std::string_view kEventsWithoutCallstack = "jfr_events_without_callstack";
@@ -44,9 +45,10 @@ inline constexpr capture::SkipReason kEventsWithoutCallstack{"jfr_events_without
 
 /// All of them, for the registry of formats.
 inline constexpr std::string_view kLossNames[] = {
-    loss::kDamagedCheckpoint, loss::kDamagedMetadata, loss::kNoMetadata,
-    loss::kStackTooDeep,      loss::kUnfinishedChunk, loss::kUnknownConstant,
-    loss::kRecorderLostBytes, loss::kTruncatedStacks, loss::kUnknownThread,
+    loss::kDamagedCheckpoint, loss::kDamagedMetadata,     loss::kNoMetadata,
+    loss::kStackTooDeep,      loss::kUnfinishedChunk,     loss::kUnknownConstant,
+    loss::kRecorderLostBytes, loss::kRecorderLostSamples, loss::kTruncatedStacks,
+    loss::kUnknownThread,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kDamagedChunk,

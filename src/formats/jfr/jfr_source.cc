@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/jfr/constant_pools.h"
@@ -64,14 +65,29 @@ class RecordingReader {
   // Metadata and constants stand anywhere in a chunk, mostly at its end: it is read for them first.
   Status read_chunk(const ChunkHeader& chunk) {
     chunk_ = &chunk;
+    EventTypes types_before;
+    ConstantPools pools_before;
+    if (!chunk.finished && is_continued_by(chunk)) {
+      types_before = std::move(types_);
+      pools_before = std::move(pools_);
+    }
     types_ = {};
-    pools_.clear();
+    pools_ = {};
     if (!chunk.finished) {
       lose(loss::kUnfinishedChunk, LossKind::kDamage, chunk.begin);
     }
     if (const Status status = survey(chunk); !status) {
       return status;
     }
+    // Cut before what it would have said itself, it goes on with what the one before said.
+    if (types_.empty()) {
+      types_ = std::move(types_before);
+    }
+    if (pools_.empty()) {
+      pools_ = std::move(pools_before);
+    }
+    ticks_per_second_ = chunk.ticks_per_second;
+    last_ticks_ = chunk.start_ticks;
     if (types_.empty()) {
       lose(loss::kNoMetadata, LossKind::kDamage, chunk.begin);
       skip(skip::kDamagedChunk, chunk.end - chunk.begin - kHeaderBytes);
@@ -79,6 +95,11 @@ class RecordingReader {
     }
     samples_.begin_chunk(chunk, pools_);
     return convert(chunk);
+  }
+
+  // Whether a chunk goes on with the recording of the one before.
+  [[nodiscard]] bool is_continued_by(const ChunkHeader& chunk) const {
+    return chunk.ticks_per_second == ticks_per_second_ && chunk.start_ticks >= last_ticks_;
   }
 
   template <typename Take>
@@ -125,7 +146,7 @@ class RecordingReader {
     }
     for (const auto& [type, of_type] : first) {
       const Type* const known = types_.find(type);
-      if (known != nullptr && known->name == "jdk.JVMInformation") {
+      if (known != nullptr && known->known_as == "jdk.JVMInformation") {
         return read_process(*known, of_type);
       }
     }
@@ -197,9 +218,18 @@ class RecordingReader {
     return {};
   }
 
+  // The loss that an event of the type says; empty: none.
+  static std::string_view recorder_loss(const Type* type) {
+    return type == nullptr                              ? std::string_view()
+           : type->known_as == "jdk.DataLoss"           ? loss::kRecorderLostBytes
+           : type->known_as == "jdk.CPUTimeSamplesLost" ? loss::kRecorderLostSamples
+                                                        : std::string_view();
+  }
+
   Status take(const ChunkEvents::Event& event, ChunkEvents& events) {
     const Type* const type = types_.find(event.type);
-    const bool is_loss = type != nullptr && type->name == "jdk.DataLoss";
+    const std::string_view of_recorder = recorder_loss(type);
+    const bool is_loss = !of_recorder.empty();
     if (type == nullptr || (!is_loss && !type->has(Slot::kStackTrace))) {
       lose(loss::kEventsWithoutCallstack, LossKind::kNotice, event.offset);
       skip(skip::kEventsWithoutCallstack, event.size);
@@ -222,7 +252,7 @@ class RecordingReader {
       return {};
     }
     if (is_loss) {
-      lose(loss::kRecorderLostBytes, LossKind::kRecorder, event.offset, row_.number(Slot::kAmount));
+      lose(of_recorder, LossKind::kRecorder, event.offset, row_.number(Slot::kAmount));
       return {};
     }
     if (row_.number(Slot::kStackTrace) == 0) {
@@ -246,6 +276,10 @@ class RecordingReader {
   ReadOptions options_;
   EventSamples samples_;
   capture::ByteAccount account_;
+
+  // Of the chunk before.
+  std::uint64_t ticks_per_second_ = 0;
+  std::uint64_t last_ticks_ = 0;
 
   // Of the present chunk.
   const ChunkHeader* chunk_ = nullptr;

@@ -8,6 +8,8 @@ namespace stackpack::jfr {
 namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+// Version 1 is that of JDK 9 and 10, with other names of types.
+constexpr std::uint16_t kOldestMajor = 1;
 constexpr std::uint16_t kMajor = 2;
 constexpr std::uint64_t kLongestEventHead = 18;  // two numbers of nine bytes
 
@@ -45,8 +47,12 @@ Result<ChunkHeader> read_chunk_header(io::ByteSource& source, std::uint64_t begi
   }
   const auto major = in.read<std::uint16_t>();
   in.read<std::uint16_t>();
-  if (major != kMajor) {
-    return Error{ErrorCode::kUnsupported, begin, "jfr: another version of the format than 2"};
+  if (major < kOldestMajor) {
+    return Error{ErrorCode::kUnsupported, begin,
+                 "jfr: version 0 of the format, of JDK 7 and 8 before 8u262, is not read"};
+  }
+  if (major > kMajor) {
+    return Error{ErrorCode::kUnsupported, begin, "jfr: a later version of the format than 2"};
   }
   ChunkHeader chunk;
   chunk.begin = begin;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "bytes/byte_text.h"
+#include "core/weight_scale.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
 #include <protozero/exception.hpp>
@@ -305,10 +306,13 @@ void OtlpReader::name_event(Profile& profile) {
   const std::string& unit = tables_.text(profile.sample_type.unit);
   const std::string& period_type = tables_.text(profile.period_type.type);
   const std::string& period_unit = tables_.text(profile.period_type.unit);
-  const bool counts = unit == "count" || unit == "1" || unit.empty();
+  const auto [own_unit, decimals] = core::parse_unit(unit);
+  const bool counts = own_unit == "count" || own_unit == "1" || own_unit.empty();
   const bool of_time = period_unit == "nanoseconds" || period_unit == "ns";
   bool weighs = profile.any_values;
-  std::string kept_unit = counts ? std::string() : unit;
+  std::string kept_unit = !counts         ? unit
+                          : decimals != 0 ? core::scaled_unit("count", decimals)
+                                          : std::string();
   std::string name = type;
   if (counts && of_time && profile.period != 0) {
     profile.scale = profile.period;
@@ -384,7 +388,8 @@ Status OtlpReader::add(std::uint64_t stack, const Profile& profile, std::uint64_
   Sample sample;
   sample.event = event_;
   sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
-  any_time_ |= !times_.empty();
+  timed_ = !times_.empty();
+  any_time_ |= timed_;
   any_aggregate_ |= times_.empty();
   if (times_.empty()) {
     times_.push_back(profile.time_ns);
@@ -406,7 +411,7 @@ Status OtlpReader::add_one(Sample& sample, std::size_t i, std::uint64_t scale,
     sink_.losses().add(loss::kNegativeValue, LossKind::kDamage, 1, offset);
     return {};
   }
-  if (value == 0) {
+  if (value == 0 && !timed_) {  // of others it says when it was
     sink_.losses().add(loss::kSampleOfZeros, LossKind::kNotice, 1);
     return {};
   }

@@ -107,6 +107,7 @@ class OtlpReader {
   std::uint64_t parsed_ = 0;
   bool damaged_ = false;
   bool any_time_ = false;
+  bool timed_ = false;  // the sample has times of its own
   bool any_aggregate_ = false;
   bool any_date_ = false;
   bool any_dictionary_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bytes/byte_text.h"
+#include "capture/unnamed_code.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
 #include "stackpack/names.h"
@@ -319,9 +320,8 @@ void OtlpTables::describe(const Location& location, capture::FunctionFact& fact)
 }
 
 std::string OtlpTables::unnamed(const Location& location, const Mapping& mapping) {
-  const std::string& path = text(mapping.file);
-  return path.substr(path.rfind('/') + 1) + "+" +
-         protobuf::hex(location.address - mapping.start + mapping.offset);
+  return capture::unnamed_code(text(mapping.file),
+                               protobuf::hex(location.address - mapping.start + mapping.offset));
 }
 
 Result<std::uint64_t> OtlpTables::address_of(const Location& location) {

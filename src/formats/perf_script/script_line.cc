@@ -108,6 +108,10 @@ bool take_place(std::string_view& rest, SampleHead& head) {
   return has_ids;
 }
 
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+}
+
 bool take_period(std::string_view& rest, SampleHead& head) {
   std::string_view after = rest;
   const std::string_view word = take_word(after);
@@ -165,8 +169,8 @@ bool take_untimed(std::string_view rest, SampleHead& head) {
   take_period(rest, head);
   std::string_view after = rest;
   const std::string_view word = take_word(after);
-  return word.ends_with(':') && word.find_first_not_of("0123456789abcdefx.:") != word.npos &&
-         take_event(rest, head) && head.event.size() + 1 == word.size();
+  return word.ends_with(':') && is_letter(word.front()) && take_event(rest, head) &&
+         head.event.size() + 1 == word.size();
 }
 
 bool is_named_frame(std::string_view text) {

@@ -25,6 +25,9 @@ inline constexpr std::string_view kUnknownMapping = "pprof_unknown_mapping";
 inline constexpr std::string_view kAddressesByName = "pprof_addresses_told_by_name";
 inline constexpr std::string_view kBuildIdNotHex = "pprof_build_id_not_hex";
 inline constexpr std::string_view kCommentsNotKept = "pprof_comments_not_kept";
+inline constexpr std::string_view kDroppedFrames = "pprof_dropped_frames";
+inline constexpr std::string_view kFramesNotDropped = "pprof_frames_not_dropped";
+inline constexpr std::string_view kLabelsCut = "pprof_labels_cut";
 inline constexpr std::string_view kLabelsNotKept = "pprof_labels_not_kept";
 inline constexpr std::string_view kOverlappingMappings = "pprof_overlapping_mappings";
 inline constexpr std::string_view kSampleOfZeros = "pprof_sample_of_zeros";
@@ -43,7 +46,8 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kDamagedSample,       loss::kDamagedTableEntry,  loss::kMissingString,
     loss::kNegativeValue,       loss::kSampleOfOtherWidth, loss::kUnknownFunction,
     loss::kUnknownLocation,     loss::kUnknownMapping,     loss::kAddressesByName,
-    loss::kBuildIdNotHex,       loss::kCommentsNotKept,    loss::kLabelsNotKept,
+    loss::kBuildIdNotHex,       loss::kCommentsNotKept,    loss::kDroppedFrames,
+    loss::kFramesNotDropped,    loss::kLabelsCut,          loss::kLabelsNotKept,
     loss::kOverlappingMappings, loss::kSampleOfZeros,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {

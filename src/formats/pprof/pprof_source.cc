@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/field_recorder.h"
+#include "formats/pprof/legacy_profile.h"
 #include "formats/pprof/message_stream.h"
 #include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_tables.h"
@@ -16,14 +18,16 @@ namespace stackpack::pprof {
 
 namespace {
 
-struct Label {
+// Texts are numbers of the profile's strings.
+struct LabelEntry {
   std::uint64_t key = 0;
   std::uint64_t text = 0;
   std::int64_t number = 0;
+  std::uint64_t unit = 0;
 };
 
-Label label_of(protozero::pbf_reader message) {
-  Label label;
+LabelEntry label_of(protozero::pbf_reader message) {
+  LabelEntry label;
   while (message.next()) {
     switch (message.tag_and_type()) {
       case number(kLabelKey):
@@ -34,6 +38,9 @@ Label label_of(protozero::pbf_reader message) {
         break;
       case number(kLabelNumber):
         label.number = message.get_int64();
+        break;
+      case number(kLabelUnit):
+        label.unit = message.get_uint64();
         break;
       default:
         message.skip();
@@ -144,10 +151,12 @@ class ProfileReader {
   Status take_sample(std::span<const std::byte> content, std::uint64_t offset) {
     Sample sample;
     sample.time_ns = tables_.time_ns() > 0 ? static_cast<std::uint64_t>(tables_.time_ns()) : 0;
+    frames_.clear();
     addresses_.clear();
     runs_.clear();
     values_.clear();
     comm_.reset();
+    labels_.clear();
     try {
       for (auto message = message_of(content); message.next();) {
         switch (message.tag_and_type()) {
@@ -174,24 +183,48 @@ class ProfileReader {
       sink_.losses().add(loss::kSampleOfOtherWidth, LossKind::kDamage, 1, offset);
       return {};
     }
+    take_frames();
     name_thread(sample);
     return add(sample, offset);
   }
 
   void add_location(std::uint64_t id, std::uint64_t offset) {
-    const std::optional<Frame> frame = tables_.frame_of(id);
-    if (!frame) {
+    if (const std::optional<PrunedFrame> frame = tables_.frame_of(id)) {
+      frames_.push_back(*frame);
+    } else {
       sink_.losses().add(loss::kUnknownLocation, LossKind::kDamage, 1, offset);
-      return;
     }
-    addresses_.push_back(frame->address);
-    if (runs_.empty() || runs_.back().mode != frame->mode) {
-      runs_.push_back({frame->mode, 0});
-    }
-    ++runs_.back().count;
   }
 
-  void take_label(const Label& label, Sample& sample) {
+  // Drops what a frame that stays calls, from the root on.
+  void drop_frames() {
+    bool found_kept = false;
+    for (std::size_t i = frames_.size(); i-- > 0;) {
+      const Pruning pruning = frames_[i].pruning;
+      if (pruning == Pruning::kKeep) {
+        found_kept = true;
+      } else if (found_kept) {
+        const std::size_t dropped = i + (pruning == Pruning::kDrop ? 1 : 0);
+        frames_.erase(frames_.begin(), frames_.begin() + static_cast<std::ptrdiff_t>(dropped));
+        sink_.losses().add(loss::kDroppedFrames, LossKind::kNotice, dropped);
+        return;
+      }
+    }
+  }
+
+  void take_frames() {
+    drop_frames();
+    for (const PrunedFrame& pruned : frames_) {
+      addresses_.push_back(pruned.frame.address);
+      if (runs_.empty() || runs_.back().mode != pruned.frame.mode) {
+        runs_.push_back({pruned.frame.mode, 0});
+      }
+      ++runs_.back().count;
+    }
+  }
+
+  // A text, or a number with or without a unit: what has neither says nothing, as in pprof.
+  void take_label(const LabelEntry& label, Sample& sample) {
     const std::string& key = tables_.text(label.key);
     const bool is_id = label.number >= 0 && label.number < std::int64_t{kUnknownId};
     if (key == "pid" && label.text == 0 && is_id) {
@@ -200,9 +233,44 @@ class ProfileReader {
       sample.tid = static_cast<std::uint32_t>(label.number);
     } else if (key == "comm" && label.text != 0) {
       comm_ = label.text;
-    } else {
-      sink_.losses().add(loss::kLabelsNotKept, LossKind::kNotice, 1);
+    } else if (label.text != 0) {
+      const std::string& text = tables_.text(label.text);
+      if (key != "event" || !is_event(text)) {
+        labels_.push_back({key, LabelType::kText, text, 0, {}});
+      }
+    } else if (label.number != 0 || label.unit != 0) {
+      labels_.push_back({key,
+                         LabelType::kInteger,
+                         {},
+                         static_cast<std::uint64_t>(label.number),
+                         tables_.text(label.unit)});
     }
+  }
+
+  // Of our own exports: the values of the sample say so.
+  [[nodiscard]] bool is_event(const std::string& text) const {
+    const auto& types = tables_.sample_types();
+    return std::any_of(types.begin(), types.end(),
+                       [&text](const auto& type) { return type.type == text; });
+  }
+
+  // The fields of a sample with labels.
+  std::optional<FieldRow> field_row() {
+    if (labels_.empty()) {
+      return std::nullopt;
+    }
+    capture::FieldRecorder* const fields = sink_.sample_fields();
+    if (fields == nullptr) {
+      sink_.losses().add(loss::kLabelsNotKept, LossKind::kNotice, labels_.size());
+      return std::nullopt;
+    }
+    const std::uint64_t cut = fields->labels().cut();
+    FieldRow row;
+    row.set(stackpack::SampleField::kLabelSet, fields->labels().number_of(labels_));
+    if (fields->labels().cut() != cut) {
+      sink_.losses().add(loss::kLabelsCut, LossKind::kNotice, fields->labels().cut() - cut);
+    }
+    return row;
   }
 
   void name_thread(const Sample& sample) {
@@ -222,6 +290,10 @@ class ProfileReader {
   Status add(Sample& sample, std::uint64_t offset) {
     sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     bool any = false;
+    const std::optional<FieldRow> fields = field_row();
+    if (fields) {
+      sample.flags |= capture::kSampleHasFields;
+    }
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (static_cast<std::int64_t>(values_[i]) < 0) {
         sink_.losses().add(loss::kNegativeValue, LossKind::kDamage, 1, offset);
@@ -234,6 +306,9 @@ class ProfileReader {
       any = true;
       sample.event = events_[i];
       sample.weight = values_[i];
+      if (fields) {
+        sink_.sample_fields()->add(sample.time_ns, 0, *fields);
+      }
       if (const Status status = sink_.add_sample(sample, {addresses_, runs_}); !status) {
         return status;
       }
@@ -253,19 +328,51 @@ class ProfileReader {
   bool second_pass_ = false;
   std::uint64_t bytes_parsed_ = 0;
   std::vector<std::uint32_t> events_;  // by column
+  std::vector<PrunedFrame> frames_;    // of the present sample
   std::vector<std::uint64_t> addresses_;
   std::vector<capture::ModeRun> runs_;
   std::vector<std::uint64_t> values_;
   std::optional<std::uint64_t> comm_;
+  LabelSet labels_;  // of the present sample
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
 };
 
 }  // namespace
 
+// A profile of another format that pprof reads, as a profile.proto.
+static Result<capture::ByteAccount> read_as_proto(io::ByteSource& source, std::string content,
+                                                  capture::CallstackSink& sink,
+                                                  const ReadOptions& options) {
+  const Result<LegacyProfile> profile = read_legacy(content);
+  if (!profile) {
+    return profile.error();
+  }
+  if (profile->damaged != 0) {
+    sink.losses().add(loss::kDamagedSample, LossKind::kDamage, profile->damaged);
+  }
+  const std::string proto = profile->proto();
+  const auto message = io::source_of_memory(std::as_bytes(std::span(proto)));
+  const auto read = ProfileReader(*message, sink, options).run();
+  if (!read) {
+    return read.error();
+  }
+  capture::ByteAccount account;
+  account.total = source.size().value_or(content.size());
+  account.parsed = account.total;
+  return account;
+}
+
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
                                           const ReadOptions& options) {
   if (!source.seekable()) {
     return Error{ErrorCode::kUsage, kNoOffset, "pprof: the source must be seekable"};
+  }
+  auto legacy = legacy_content(source, options.max_table_bytes);
+  if (!legacy) {
+    return legacy.error();
+  }
+  if (!legacy->empty()) {
+    return read_as_proto(source, std::move(*legacy), sink, options);
   }
   return ProfileReader(source, sink, options).run();
 }

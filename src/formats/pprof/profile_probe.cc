@@ -1,5 +1,7 @@
 // How a profile.proto is recognised: its fields stand in any order, as each writer likes.
+#include "bytes/byte_text.h"
 #include "codec/decompressed_source.h"
+#include "formats/pprof/legacy_profile.h"
 #include "formats/pprof/pprof_source.h"
 #include "formats/pprof/profile_tables.h"
 #include "formats/protobuf/message_shape.h"
@@ -58,6 +60,9 @@ constexpr FieldShape kProfileFields[] = {
 constexpr MessageShape kProfile{kProfileFields};
 
 Probe probe_plain(std::span<const std::byte> head, bool whole) {
+  if (looks_like_legacy(bytes::text_of(head))) {
+    return {ProbeAnswer::kCertain, "the header of a profile that pprof reads"};
+  }
   const protobuf::ShapeFit fit = fit_of(head, kProfile, whole);
   const bool has_messages = fit.has(kSample) || fit.has(kMapping) || fit.has(kLocation) ||
                             fit.has(kFunction) || fit.has(kString) || fit.has(kPeriodType);

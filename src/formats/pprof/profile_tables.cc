@@ -88,6 +88,12 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
 
 void ProfileTables::take_number(const Field& field) {
   switch (field.number) {
+    case kDropFrames:
+      drop_frames_ = field.value;
+      break;
+    case kKeepFrames:
+      keep_frames_ = field.value;
+      break;
     case kTimeNanos:
       time_ns_ = static_cast<std::int64_t>(field.value);
       break;
@@ -396,6 +402,24 @@ Status ProfileTables::add_name(std::string_view name) {
   return add_synthetic(function, 0);
 }
 
+// The functions that are dropped of a location, and those inlined there, before it gets its names.
+void ProfileTables::prune(Location& location, FramePruner& pruner) {
+  for (std::size_t i = location.lines.size(); i-- > 0;) {
+    const auto function = functions_.find(location.lines[i].function);
+    if (function == functions_.end() || !pruner.drops(text(function->second.name))) {
+      continue;
+    }
+    if (i + 1 == location.lines.size()) {
+      location.pruning = Pruning::kDrop;
+    } else {
+      location.pruning = Pruning::kDropCallees;
+      location.lines.erase(location.lines.begin(),
+                           location.lines.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    }
+    return;
+  }
+}
+
 Status ProfileTables::make_frame(Location& location) {
   location.frame = frames_.size();
   std::erase_if(location.lines,
@@ -454,7 +478,12 @@ Status ProfileTables::finish() {
   for (auto& [id, location] : locations_) {
     in_order.emplace(id, &location);
   }
+  FramePruner pruner(text(drop_frames_), text(keep_frames_));
+  if (!pruner.good()) {
+    losses_.add(loss::kFramesNotDropped, LossKind::kNotice, 1);
+  }
   for (const auto& [id, location] : in_order) {
+    prune(*location, pruner);
     if (const Status status = make_frame(*location); !status) {
       return status;
     }
@@ -462,9 +491,11 @@ Status ProfileTables::finish() {
   return {};
 }
 
-std::optional<Frame> ProfileTables::frame_of(std::uint64_t location) const {
+std::optional<PrunedFrame> ProfileTables::frame_of(std::uint64_t location) const {
   const auto found = locations_.find(location);
-  return found == locations_.end() ? std::nullopt : std::optional(frames_[found->second.frame]);
+  return found == locations_.end()
+             ? std::nullopt
+             : std::optional(PrunedFrame{frames_[found->second.frame], found->second.pruning});
 }
 
 }  // namespace stackpack::pprof

@@ -14,6 +14,7 @@
 #include "capture/synthetic_frames.h"
 #include "capture/system_recorder.h"
 #include "core/index_table.h"
+#include "formats/pprof/frame_pruner.h"
 #include "formats/pprof/message_stream.h"
 #include "formats/protobuf/code_entries.h"
 #include "stackpack/model.h"
@@ -31,6 +32,8 @@ enum ProfileField : std::uint32_t {
   kLocation = 4,
   kFunction = 5,
   kString = 6,
+  kDropFrames = 7,
+  kKeepFrames = 8,
   kTimeNanos = 9,
   kDurationNanos = 10,
   kPeriodType = 11,
@@ -41,7 +44,12 @@ enum ProfileField : std::uint32_t {
 };
 enum ValueTypeField : std::uint32_t { kTypeText = 1, kTypeUnit = 2 };
 enum SampleField : std::uint32_t { kSampleLocation = 1, kSampleValue = 2, kSampleLabel = 3 };
-enum LabelField : std::uint32_t { kLabelKey = 1, kLabelText = 2, kLabelNumber = 3 };
+enum LabelField : std::uint32_t {
+  kLabelKey = 1,
+  kLabelText = 2,
+  kLabelNumber = 3,
+  kLabelUnit = 4,
+};
 enum MappingField : std::uint32_t {
   kMappingId = 1,
   kMappingStart = 2,
@@ -59,6 +67,19 @@ enum LocationField : std::uint32_t {
 // The name's number stands for those of the fields that follow: protobuf::take_function_field.
 enum FunctionField : std::uint32_t { kFunctionId = 1, kFunctionName = 2 };
 
+/// What becomes of a frame that the profile says to drop (FramePruner), where a frame that it keeps
+/// calls it.
+enum class Pruning : std::uint8_t {
+  kKeep,
+  kDropCallees,  ///< it stays, since a function that calls its own inlined code does
+  kDrop,         ///< it goes with all that it calls
+};
+
+struct PrunedFrame {
+  Frame frame;
+  Pruning pruning = Pruning::kKeep;
+};
+
 /// What the samples of a profile name by number: strings, mappings, functions, locations.
 ///
 /// Use: take() every field of the file, then finish(), then frame_of().
@@ -74,7 +95,7 @@ class ProfileTables {
   Status finish();
 
   /// The frame of a location; nothing when there is no such location.
-  [[nodiscard]] std::optional<Frame> frame_of(std::uint64_t location) const;
+  [[nodiscard]] std::optional<PrunedFrame> frame_of(std::uint64_t location) const;
 
   /// The string of that number; empty, and counted as damage, when there is none.
   const std::string& text(std::uint64_t number);
@@ -107,6 +128,7 @@ class ProfileTables {
     std::uint64_t address = 0;
     std::vector<protobuf::LineEntry> lines;  ///< innermost first
     std::size_t frame = 0;                   ///< number of its frame
+    Pruning pruning = Pruning::kKeep;
   };
 
   /// What a function names: bytes of an image, or of memory without one.
@@ -139,6 +161,7 @@ class ProfileTables {
   void place_mappings();
   void place(Mapping& mapping);
   [[nodiscard]] std::optional<std::uint64_t> base_of(const Mapping& mapping);
+  void prune(Location& location, FramePruner& pruner);
   Status make_frame(Location& location);
   Status add_named(const Location& location);
   Status add_synthetic(const capture::FunctionFact& function, std::uint64_t mapping);
@@ -173,6 +196,8 @@ class ProfileTables {
   std::vector<std::uint64_t> comments_;
   std::uint64_t default_type_text_ = 0;
   std::uint64_t doc_url_ = 0;
+  std::uint64_t drop_frames_ = 0;
+  std::uint64_t keep_frames_ = 0;
   std::size_t default_type_ = 0;
   std::int64_t time_ns_ = 0;
   std::int64_t duration_ns_ = 0;

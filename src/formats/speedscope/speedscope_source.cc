@@ -1,9 +1,12 @@
 #include "formats/speedscope/speedscope_source.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,8 +17,11 @@
 #include "capture/json_outline.h"
 #include "capture/json_stream.h"
 #include "capture/synthetic_frames.h"
+#include "capture/weighted_events.h"
 #include "core/rapid_json.h"
+#include "core/weight_scale.h"
 #include "formats/speedscope/speedscope_losses.h"
+#include "formats/speedscope/trace_event_frames.h"
 
 namespace stackpack::speedscope {
 
@@ -26,7 +32,6 @@ constexpr std::size_t kMostFrames = 65'535;  // of a callstack that can be store
 constexpr std::size_t kMostOpenFrames = 2'048;
 constexpr std::size_t kMostDepth = 64;  // of brackets
 constexpr std::size_t kMostProfiles = std::size_t{1} << 20;
-constexpr double kMostWeight = 18'446'744'073'709'549'568.0;  // the last below 2^64
 
 enum class Place : std::uint8_t {
   kOutside,
@@ -63,19 +68,30 @@ struct Profile {
   double start = 0;
   std::vector<double> weights;
   // Found when all of it is known.
-  double scale = 1;  // nanoseconds of a unit
+  int digits = 0;  // nanoseconds of a unit, as a power of ten
   bool timed = false;
   std::uint32_t pid = kUnknownId;
   std::uint32_t tid = kUnknownId;
-  std::uint32_t event = 0;
+  std::string event;
 };
 
-double nanoseconds_of(std::string_view unit) {
-  return unit == "nanoseconds"    ? 1
-         : unit == "microseconds" ? 1e3
-         : unit == "milliseconds" ? 1e6
-         : unit == "seconds"      ? 1e9
-                                  : 0;
+// Of a unit of time: its nanoseconds, as a power of ten.
+std::optional<int> nanosecond_digits(std::string_view unit) {
+  return unit == "nanoseconds"    ? std::optional(0)
+         : unit == "microseconds" ? std::optional(3)
+         : unit == "milliseconds" ? std::optional(6)
+         : unit == "seconds"      ? std::optional(9)
+                                  : std::nullopt;
+}
+
+// What is left of the difference of two times when the noise of their last bits is taken off.
+double difference(double from, double to) {
+  constexpr double kTimesNoise = 8;
+  const double large = std::max(std::abs(from), std::abs(to));
+  const double noise = large * std::numeric_limits<double>::epsilon() * kTimesNoise;
+  const double unit = noise > 0 ? std::pow(10.0, std::floor(std::log10(noise)) + 1) : 0;
+  const double exact = to - from;
+  return unit > 0 && unit < 1 ? std::round(exact / unit) / std::round(1 / unit) : exact;
 }
 
 // Takes ` WORD NUMBER` off the end of a name.
@@ -101,7 +117,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   using Ch = char;
 
   SpeedscopeReader(capture::CallstackSink& sink, const ReadOptions& options)
-      : sink_(sink), options_(options), names_(sink.system()) {}
+      : sink_(sink), options_(options), names_(sink.system()), events_(sink) {}
 
   Status read(io::ByteSource& source) {
     for (const bool second : {false, true}) {
@@ -140,7 +156,8 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   Status pass(capture::JsonStream& stream) {
     core::JsonReader reader;
     const rapidjson::ParseResult result =
-        reader.Parse<rapidjson::kParseIterativeFlag>(stream, *this);
+        reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag>(stream,
+                                                                                          *this);
     if (!stream.status() || !status_) {
       return stream.status() ? status_ : stream.status();
     }
@@ -245,6 +262,9 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     } else if (!second_ && place() == Place::kProfile && (key_ == "name" || key_ == "unit")) {
       (key_ == "name" ? profiles_.back().name : profiles_.back().unit) = value;
       return charge(value.size());
+    } else if (place() == Place::kRoot && key_ == "exporter") {
+      of_trace_event_ = is_trace_event(value);
+      is_own_ = value == "stackpack";
     } else if (place() == Place::kFrame && (key_ == "name" || key_ == "file")) {
       (key_ == "name" ? frame_.name : frame_.file) = value;
     }
@@ -262,16 +282,42 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   }
 
   bool end_frame() {
+    TraceEventFrame named;
+    named.name = frame_.name;
+    if (of_trace_event_) {
+      named = trace_event_frame(frame_.name);
+    } else if (!is_own_) {
+      named = state_frame(frame_.name).value_or(named);
+    }
+    if (named.role != FrameRole::kCode) {
+      return note_role(named);
+    }
     capture::FunctionFact fact;
-    fact.name = frame_.name.empty() ? std::string_view("[unnamed]") : frame_.name;
+    fact.name = named.name.empty() ? std::string_view("[unnamed]") : named.name;
     fact.file = frame_.file;
     fact.line = frame_.line;
-    const auto address = names_.address_of(fact);
+    const auto address = names_.address_of(fact, {named.image});
     if (!address) {
       return fail({ErrorCode::kLimit, stream_->Tell(), "speedscope: too many names"});
     }
     frames_.push_back(*address);
     return charge(sizeof(std::uint64_t));
+  }
+
+  // A frame that is no code.
+  bool note_role(const TraceEventFrame& frame) {
+    roles_[frames_.size()] = {frame.role, std::string(frame.name), std::string(frame.event),
+                              frame.id};
+    frames_.push_back(0);
+    if (frame.role == FrameRole::kProcess) {
+      sink_.system().process_named(frame.id, kUnknownTime, frame.name, false);
+      if (!frame.command_line.empty()) {
+        sink_.system().process_command_line(frame.id, kUnknownTime, frame.command_line);
+      }
+    } else if (!frame.event.empty()) {
+      sink_.system().metadata(std::string(core::kUnitKey).append(frame.event), "nanoseconds");
+    }
+    return charge(sizeof(std::uint64_t) + sizeof(Role) + frame.name.size());
   }
 
   // Between the two passes: what the name of a profile says.
@@ -280,14 +326,15 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     std::uint32_t place = 0;
     for (Profile& profile : profiles_) {
       ++place;
-      profile.timed = nanoseconds_of(profile.unit) != 0;
-      profile.scale = profile.timed ? nanoseconds_of(profile.unit) : 1;
+      const std::optional<int> digits = nanosecond_digits(profile.unit);
+      profile.timed = digits.has_value();
+      profile.digits = digits.value_or(0);
       any_time |= profile.timed;
       std::string_view name = profile.name;
-      std::string event = "samples";
+      profile.event = "samples";
       if (const std::size_t open = name.rfind(" [");
           name.ends_with(']') && open != 0 && open != std::string_view::npos) {
-        event = name.substr(open + 2, name.size() - open - 3);
+        profile.event = name.substr(open + 2, name.size() - open - 3);
         name = name.substr(0, open);
       }
       profile.tid = take_id(name, " tid ");
@@ -297,15 +344,10 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
         profile.pid = 1;
         profile.tid = place;
       }
-      const auto [known, fresh] = events_.try_emplace(event, 0);
-      if (fresh) {
-        known->second = sink_.add_event({event, true});
-        if (!profile.unit.empty() && profile.unit != "none") {
-          sink_.system().metadata("pprof.unit." + event,
-                                  profile.timed ? "nanoseconds" : profile.unit);
-        }
+      name_event(profile);
+      if (of_trace_event_) {
+        continue;  // frames say which process and thread it is
       }
-      profile.event = known->second;
       sink_.system().thread_named(profile.pid, profile.tid, kUnknownTime, name);
       if (profile.pid == profile.tid) {
         sink_.system().process_named(profile.pid, kUnknownTime, name, false);
@@ -313,6 +355,22 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     }
     if (!any_time) {
       sink_.system().metadata("samples.aggregated", "1");
+    }
+  }
+
+  // Weights of one event have one unit: of further units the event is called as they are.
+  void name_event(Profile& profile) {
+    const std::string_view unit = profile.timed            ? std::string_view("nanoseconds")
+                                  : profile.unit == "none" ? std::string_view()
+                                                           : profile.unit;
+    const auto [known, fresh] = units_.try_emplace(profile.event, unit);
+    if (!fresh && known->second != unit) {
+      profile.event = profile.timed ? "time" : profile.unit.empty() ? "none" : profile.unit;
+      units_.try_emplace(profile.event, unit);
+    }
+    events_.row_of(profile.event, true);
+    if (!unit.empty()) {
+      sink_.system().metadata(std::string(core::kUnitKey) + profile.event, unit);
     }
   }
 
@@ -338,7 +396,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
 
   // The time since the event before belongs to the frames that were open.
   bool end_event() {
-    const double length = event_.at - time_;
+    const double length = difference(time_, event_.at);
     if (length != 0 && !open_.empty() && too_deep_ == 0 && !emit(open_, time_, length)) {
       return false;
     }
@@ -367,37 +425,64 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
       lose(loss::kNegativeWeight);
       return true;
     }
-    Sample sample;
-    sample.weight = whole(weight * profile.scale);
-    if (stack.empty() || sample.weight == 0) {
+    if (stack.empty() || weight == 0) {
       lose(loss::kGaps, LossKind::kNotice);
       return true;
     }
-    addresses_.clear();
-    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-      if (*frame >= 0 && *frame < static_cast<double>(frames_.size())) {
-        addresses_.push_back(frames_[static_cast<std::size_t>(*frame)]);
-      } else {
-        lose(loss::kUnknownFrame);
-      }
-    }
-    sample.time_ns = profile.timed ? whole(time * profile.scale) : 0;
+    // A time has no digits below the nanosecond that its writer did not count in.
+    const core::DecimalWeight decimal =
+        core::decimal_of(weight, profile.digits, profile.digits == 0 ? core::kMostDecimals : 0);
+    Sample sample;
     sample.pid = profile.pid;
     sample.tid = profile.tid;
-    sample.event = profile.event;
+    events_.weigh(sample, place_stack(stack, sample).value_or(profile.event), decimal,
+                  stream_->Tell());
+    if (sample.weight == 0) {
+      return true;
+    }
+    sample.time_ns = profile.timed ? core::decimal_of(time, profile.digits, 0).digits : 0;
     sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
     status_ = sink_.add_sample(sample, {addresses_, std::span(&run, addresses_.empty() ? 0 : 1)});
     return status_.has_value();
   }
 
-  static std::uint64_t whole(double value) {
-    const double rounded = std::round(value);
-    return rounded >= kMostWeight ? ~std::uint64_t{0}
-           : rounded > 0          ? static_cast<std::uint64_t>(rounded)
-                                  : 0;
+  // Takes the addresses of a callstack, and what frames that are no code say of the sample: its
+  // process and thread, and as the result its event.
+  std::optional<std::string_view> place_stack(const std::vector<double>& stack, Sample& sample) {
+    std::optional<std::string_view> event;
+    const Role* thread = nullptr;
+    addresses_.clear();
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      if (!(*frame >= 0 && *frame < static_cast<double>(frames_.size()))) {
+        lose(loss::kUnknownFrame);
+        continue;
+      }
+      const auto index = static_cast<std::size_t>(*frame);
+      const auto role = roles_.empty() ? roles_.end() : roles_.find(index);
+      if (role == roles_.end()) {
+        addresses_.push_back(frames_[index]);
+      } else if (!role->second.event.empty()) {
+        event = role->second.event;
+      } else if (role->second.role == FrameRole::kProcess) {
+        sample.pid = role->second.id;
+      } else if (role->second.role == FrameRole::kThread) {
+        thread = &role->second;
+        sample.tid = thread->id;
+      }
+    }
+    if (thread != nullptr && threads_.emplace(sample.pid, sample.tid).second) {
+      sink_.system().thread_named(sample.pid, sample.tid, kUnknownTime, thread->name);
+    }
+    return event;
   }
 
+  struct Role {
+    FrameRole role = FrameRole::kCode;
+    std::string name;
+    std::string event;
+    std::uint32_t id = kUnknownId;
+  };
   struct OpenFrame {
     std::string name;
     std::string file;
@@ -420,7 +505,12 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   std::vector<Place> places_;
   std::vector<Profile> profiles_;
   std::vector<std::uint64_t> frames_;  // the addresses that stand for them
-  std::map<std::string, std::uint32_t> events_;
+  bool of_trace_event_ = false;
+  bool is_own_ = false;
+  std::map<std::size_t, Role> roles_;                          // of frames that are no code
+  std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;  // that were named
+  capture::WeightedEvents events_;
+  std::map<std::string, std::string> units_;  // by event
   std::size_t profile_ = 0;
   std::size_t sample_ = 0;
   double time_ = 0;  // in the unit of the profile

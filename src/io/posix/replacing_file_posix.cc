@@ -24,13 +24,13 @@ std::string own_name(const std::string& target, unsigned attempt) {
 
 }  // namespace
 
-ReplacingFile::ReplacingFile(std::string target, std::uint32_t mode) : target_(std::move(target)) {
+ReplacingFile::ReplacingFile(std::string target, std::uint32_t mode)
+    : target_(std::move(target)), folder_(directory_of(target_)) {
   constexpr int kNameless = O_TMPFILE | O_WRONLY | O_CLOEXEC;
   constexpr int kNamed = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  const std::string folder = directory_of(target_);
   // Without /proc, as in a bare root folder, a nameless file could not get its name.
   if (::access(kOwnFiles, X_OK) == 0) {
-    file_ = Descriptor(::open(folder.c_str(), kNameless, mode));  // NOLINT(*-vararg)
+    file_ = Descriptor(::open(folder_.c_str(), kNameless, mode));  // NOLINT(*-vararg)
   }
   for (unsigned attempt = 0; !file_ && attempt < kAttempts; ++attempt) {
     std::string name = own_name(target_, attempt);
@@ -59,7 +59,6 @@ bool ReplacingFile::sync() {
   return ::fsync(file_.get()) == 0;
 }
 
-// Gives the file its temporary name, if it has none.
 bool ReplacingFile::name_it() {
   const std::string nameless = kOwnFiles + std::to_string(file_.get());
   for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
@@ -78,19 +77,16 @@ std::string_view ReplacingFile::take_place(std::optional<std::uint32_t> kept_mod
     // A file system without permissions refuses; the output then stays private.
     static_cast<void>(::fchmod(file_.get(), static_cast<mode_t>(*kept_mode)));
   }
-  if (!name_it()) {
-    return "cannot name the output";
-  }
-  const std::string folder = directory_of(target_);  // no memory may be missing after the rename
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     return "cannot rename the output";
   }
   temporary_.clear();
   // The rename itself is durable once the directory is synced; a file system that cannot sync a
-  // directory has nothing to sync.
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_CLOEXEC));  // NOLINT(*-vararg)
-  if (directory && ::fsync(directory.get()) != 0 && errno == EIO) {
-    return "cannot sync the output's directory";
+  // directory (EINVAL and its like) has nothing to sync.
+  const Descriptor directory(::open(folder_.c_str(), O_RDONLY | O_CLOEXEC));  // NOLINT(*-vararg)
+  if (directory && ::fsync(directory.get()) != 0 && errno != EINVAL && errno != EOPNOTSUPP &&
+      errno != ENOSYS) {
+    return "the new file is in place, but may not survive a power cut: its folder cannot be synced";
   }
   return {};
 }

@@ -155,6 +155,12 @@ std::string host_name() {
                               : std::string();
 }
 
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? std::string(static_cast<const char*>(names.release))
+                              : std::string();
+}
+
 std::vector<std::byte> running_kernel_notes() {
   constexpr std::size_t kMostBytes = std::size_t{64} << 10;
   const Descriptor file = open_to_read("/sys/kernel/notes", Fifo::kGoOn);

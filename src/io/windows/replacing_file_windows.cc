@@ -63,9 +63,6 @@ bool ReplacingFile::name_it() {
 }
 
 std::string_view ReplacingFile::take_place(std::optional<std::uint32_t> /*kept_mode*/) {
-  if (!name_it()) {
-    return "cannot name the output";
-  }
   // An open file cannot be moved unless everybody shares it for that.
   file_.reset();
   if (::MoveFileExW(system_path(temporary_).c_str(), system_path(target_).c_str(),

@@ -34,6 +34,10 @@ std::string host_name() {
   return {};
 }
 
+std::string kernel_release() {
+  return {};
+}
+
 std::vector<std::byte> running_kernel_notes() {
   return {};
 }

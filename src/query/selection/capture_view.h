@@ -49,6 +49,8 @@ struct CaptureView {
   /// their order. Unset: they have none.
   std::function<Status(std::size_t, std::vector<FieldRow>&)> fields{};
   std::vector<ControlGroup> control_groups{};
+  /// As Reader::label_sets; unset: samples have no labels.
+  std::function<Status(const std::function<bool(std::span<const LabelSet>)>&)> label_sets{};
   /// As Reader::callstacks.
   std::function<Status(std::span<const StackId>,
                        const std::function<bool(std::size_t, std::span<const Frame>)>&)>

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/weight_scale.h"
 #include "query/event_traits.h"
 #include "query/name_pattern.h"
 #include "stackpack/sample_cursor.h"
@@ -103,6 +104,24 @@ class SideBySide {
   std::set<std::string> apart_;
 };
 
+// What events count whose weights have different digits behind the point: they do not add up.
+std::set<std::string> of_mixed_scales(const CaptureView& view) {
+  std::set<std::string> mixed;
+  std::map<std::string, unsigned> decimals;
+  for (std::uint32_t event = 0; event < view.events.size(); ++event) {
+    const std::string& name = view.events[event].name;
+    const std::string_view unit = view.fact(std::string(kUnitKey) + name);
+    if (view.samples_of_event(event) != 0) {
+      const std::string same_as = traits_of(name).same_as;
+      const unsigned own = core::parse_unit(unit).decimals;
+      if (decimals.try_emplace(same_as, own).first->second != own) {
+        mixed.insert(same_as);
+      }
+    }
+  }
+  return mixed;
+}
+
 // Marks the events that fit a pattern by their names, or by what they count. False: none does.
 bool mark(const CaptureView& view, const std::string& pattern, bool by_name,
           std::vector<bool>& marked) {
@@ -169,6 +188,7 @@ Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const Sam
   if (!apart) {
     return apart.error();
   }
+  apart->merge(of_mixed_scales(view));
   return event_groups(
       {view.events, view.event_samples, std::move(*apart), view.fact(kDefaultEventKey)}, *wanted);
 }

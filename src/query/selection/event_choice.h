@@ -18,6 +18,8 @@ struct SelectionRules {
   bool is_report = false;
   /// SelectedSample::number and control_group are asked for. Samples are taken one by one then.
   bool numbers = false;
+  /// Samples of a thread with other labels are of another track. Implies `numbers`.
+  bool labels = false;
   /// The event is that of this key, which was chosen among those of several files. Empty: the
   /// preferred one of the file.
   std::string event_key;

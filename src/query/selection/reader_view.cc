@@ -123,6 +123,9 @@ Status read_fields(const Reader& reader, CaptureView& view) {
   for (ControlGroup& group : view.control_groups) {
     make_valid(group.path);
   }
+  if (reader.label_set_count() != 0) {
+    view.label_sets = [&reader](const auto& visit) { return reader.label_sets(visit); };
+  }
   view.fields = [&reader](std::size_t block, std::vector<FieldRow>& rows) {
     return reader.sample_field_block(block, rows);
   };

@@ -31,7 +31,7 @@ std::uint64_t earliest_of(std::span<const StoredSample> samples) {
 std::uint64_t hash_of(const Track& track) {
   const std::uint64_t ids = (std::uint64_t{track.pid} << 32) | track.tid;
   const std::uint64_t rows = (std::uint64_t{track.process} << 32) | track.thread;
-  return core::mix_bits(ids + core::spread_bits(rows));
+  return core::mix_bits(ids + core::spread_bits(rows) + core::spread_bits(track.label_set + 1ULL));
 }
 
 SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context,
@@ -69,7 +69,9 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
       (options.filter.idle == IdleSamples::kAuto && reports && view.has_samples);
   std::unique_ptr<SampleSelection> selection(
       new SampleSelection(view, options, std::move(*choice), leaves_idle_out));
-  selection->numbers_ = rules.numbers || !options.filter.cgroups.empty();
+  selection->splits_by_labels_ = rules.labels && view.label_sets && view.fields;
+  selection->numbers_ = rules.numbers || selection->splits_by_labels_ ||
+                        !options.filter.cgroups.empty() || !options.filter.labels.empty();
   selection->want_control_groups();
   if (!view.has_samples) {
     const Status status = selection->check_counts();
@@ -81,6 +83,9 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
   }
   if (!options.filter.cgroups.empty() && !view.fields) {
     return usage("only samples of the file are of control groups, and no waits or thread times");
+  }
+  if (const Status status = selection->want_labels(); !status) {
+    return status.error();
   }
   if (const Status status = selection->find_start(); !status) {
     return status.error();
@@ -94,10 +99,10 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
 Status SampleSelection::check_counts() const {
   const SampleFilter& filter = options_.filter;
   return filter.tid || filter.cpu || filter.from || filter.to || leaves_idle_out_ ||
-                 !filter.cgroups.empty()
+                 !filter.cgroups.empty() || !filter.labels.empty()
              ? usage(
                    "the file keeps counts and no samples; it cannot select by thread, processor, "
-                   "control group, idleness or time")
+                   "control group, label, idleness or time")
              : Status{};
 }
 
@@ -375,26 +380,42 @@ class SampleSelection::FieldsOfPass {
       return false;
     }
     found.control_group = kNoRow;
-    if (!selection_.wants_control_group_.empty() && selection_.view_.fields) {
+    found.label_set = kNoRow;
+    const bool names_any =
+        !selection_.wants_control_group_.empty() || selection_.view_.label_sets != nullptr;
+    if (names_any && selection_.view_.fields) {
       const Result<const FieldRow*> row = cursor_.find(found.number);
-      if (!row) {
-        status = row.error();
+      status = row ? Status{} : Status{row.error()};
+      if (!status || (*row != nullptr && !take(**row, found, status))) {
         return false;
       }
-      if (*row != nullptr && (*row)->has(SampleField::kControlGroup)) {
-        const std::uint64_t group = (*row)->value(SampleField::kControlGroup);
-        if (group >= selection_.wants_control_group_.size()) {
-          status = Error(kNotInFile);
-          return false;
-        }
-        found.control_group = static_cast<std::uint32_t>(group);
-      }
     }
+    return selection_.label_filter_.wants(found.label_set) && is_of_wanted_group(found);
+  }
+
+ private:
+  [[nodiscard]] bool is_of_wanted_group(const SelectedSample& found) const {
     return selection_.options_.filter.cgroups.empty() ||
            (found.control_group != kNoRow && selection_.wants_control_group_[found.control_group]);
   }
 
- private:
+  // What the fields of a sample name.
+  bool take(const FieldRow& row, SelectedSample& found, Status& status) const {
+    if (row.has(SampleField::kControlGroup)) {
+      const std::uint64_t group = row.value(SampleField::kControlGroup);
+      if (group >= selection_.wants_control_group_.size()) {
+        status = Error(kNotInFile);
+        return false;
+      }
+      found.control_group = static_cast<std::uint32_t>(group);
+    }
+    if (row.has(SampleField::kLabelSet)) {
+      found.label_set = static_cast<std::uint32_t>(
+          std::min(row.value(SampleField::kLabelSet), std::uint64_t{kNoRow}));
+    }
+    return true;
+  }
+
   const SampleSelection& selection_;
   FieldCursor cursor_;
   std::uint64_t next_ = 0;
@@ -436,8 +457,13 @@ Status SampleSelection::for_each_sample(
         continue;
       }
       if (const ThreadState* const state = select(sample)) {
-        block.push_back(
-            {{sample}, 1, state->track, state->context, found.control_group, found.number});
+        block.push_back({{sample},
+                         1,
+                         labelled(state->track, found.label_set),
+                         state->context,
+                         found.control_group,
+                         found.label_set,
+                         found.number});
         note_idle(sample);
       }
       if (block.size() == kBlockSamples) {

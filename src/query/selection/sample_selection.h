@@ -16,6 +16,7 @@
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
 #include "query/selection/known_threads.h"
+#include "query/selection/label_choice.h"
 #include "query/selection/module_filter.h"
 #include "stackpack/export.h"
 #include "symbols/symbol_index.h"
@@ -25,12 +26,15 @@ namespace stackpack::query {
 using capture::kNoRow;
 using symbols::MappingContext;
 
-/// One life of a thread within one life of its process: what labels of samples are made of.
+/// One life of a thread within one life of its process, and perhaps what samples are labelled with:
+/// what labels of exports are made of.
 struct Track {
   std::uint32_t pid = kUnknownId;
   std::uint32_t tid = kUnknownId;
   std::uint32_t process = kNoRow;  ///< row of the process table
   std::uint32_t thread = kNoRow;   ///< row of the thread table
+  /// Row of CaptureView::label_sets, where SelectionRules::labels asks for it.
+  std::uint32_t label_set = kNoRow;
 
   friend bool operator==(const Track&, const Track&) = default;
 };
@@ -43,6 +47,7 @@ struct SelectedSample : StoredSample {
   std::uint32_t context = 0;
   // Where SelectionRules::numbers asks for them.
   std::uint32_t control_group = kNoRow;  ///< row of CaptureView::control_groups
+  std::uint32_t label_set = kNoRow;      ///< row of CaptureView::label_sets
   std::uint64_t number = 0;  ///< among all samples of the file, as those with fields are numbered
 };
 
@@ -213,6 +218,7 @@ class SampleSelection {
   Status for_each_sample(const std::function<Status(std::span<const SelectedSample>)>& visit);
   Status sum_samples(const std::function<Status(std::span<const SummedSample>)>& visit);
   void want_control_groups();
+  Status want_labels();
   [[nodiscard]] bool is_queried(const StoredSample& sample) const;
   class FieldsOfPass;
   Status for_each_in_columns(const SampleScan& scan,
@@ -225,6 +231,7 @@ class SampleSelection {
   [[nodiscard]] ThreadFound find_thread(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns,
                                         std::uint64_t earliest_ns) const;
   std::uint32_t number_of(const Track& track);
+  std::uint32_t labelled(std::uint32_t track, std::uint32_t label_set);
   std::uint32_t number_of(const ContextKey& context);
   class PartOfPass;    // what a block of samples comes to
   class PassOfThread;  // what chooses samples on one thread
@@ -262,7 +269,9 @@ class SampleSelection {
   double kept_value_ = 0;
   ModuleFilter module_filter_;
   bool numbers_ = false;
+  bool splits_by_labels_ = false;          // tracks
   std::vector<bool> wants_control_group_;  // by row; empty: any
+  LabelFilter label_filter_;
   std::vector<Track> tracks_;
   core::IndexTable track_numbers_;
   std::vector<MappingContext> contexts_;

@@ -58,6 +58,26 @@ void SampleSelection::want_control_groups() {
   }
 }
 
+// The track of a sample with those labels.
+std::uint32_t SampleSelection::labelled(std::uint32_t track, std::uint32_t label_set) {
+  if (!splits_by_labels_ || label_set == kNoRow) {
+    return track;
+  }
+  Track with_labels = tracks_[track];
+  with_labels.label_set = label_set;
+  return number_of(with_labels);
+}
+
+// Where counts are kept, check_counts() has refused labels.
+Status SampleSelection::want_labels() {
+  Result<LabelFilter> filter = LabelFilter::create(view_, options_.filter.labels);
+  if (!filter) {
+    return filter.error();
+  }
+  label_filter_ = std::move(*filter);
+  return {};
+}
+
 bool SampleSelection::is_queried(const StoredSample& sample) const {
   return sample.time_ns >= query_.from_ns && sample.time_ns <= query_.to_ns &&
          (!query_.pid || *query_.pid == sample.pid) && (!query_.tid || *query_.tid == sample.tid);

@@ -72,6 +72,7 @@ enum class SectionKind : std::uint32_t {
   kCycleSuccessors = 45,
   kCyclePages = 46,
   kCyclePageIndex = 47,
+  kLabelSets = 50,
   kFunctionAliases = 55,
   kAliasTexts = 56,
   kModuleFiles = 57,
@@ -89,7 +90,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 39> kSectionNames{{
+inline constexpr std::array<SectionName, 40> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -126,6 +127,7 @@ inline constexpr std::array<SectionName, 39> kSectionNames{{
     {SectionKind::kCycleSuccessors, "cycle_successors", false, false},
     {SectionKind::kCyclePages, "cycle_pages", false, true},
     {SectionKind::kCyclePageIndex, "cycle_page_index", false, false},
+    {SectionKind::kLabelSets, "label_sets", false, false},
     {SectionKind::kFunctionAliases, "function_aliases", false, false},
     {SectionKind::kAliasTexts, "alias_texts", false, false},
     {SectionKind::kModuleFiles, "module_files", false, false},

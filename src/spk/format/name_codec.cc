@@ -204,7 +204,7 @@ void read_ranges(ColumnReader<Row>& in) {
   });
   in.column([](Row& row, std::uint64_t value) {
     row.size = value;
-    return value != 0 && value <= ~std::uint64_t{0} - row.start;
+    return is_addressable(row);
   });
 }
 

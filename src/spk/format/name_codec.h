@@ -39,6 +39,12 @@ Status decode_births(bytes::ByteCursor in, std::vector<std::uint64_t>& rows);
 Status decode_alias_names(bytes::ByteCursor in, std::vector<FunctionAlias>& rows);
 Status decode_texts(bytes::ByteCursor in, TextTable& rows);
 
+/// Whether a file can have a function or line of these bytes: at least one, the last address of all
+/// excepted. A writer refuses what a reader would.
+constexpr bool is_addressable(const CodeRange& range) {
+  return range.size != 0 && range.size <= ~std::uint64_t{0} - range.start;
+}
+
 /// Whether `a` may come before `b` in a file.
 bool in_order(const Function& a, const Function& b);
 bool in_order(const CodeLine& a, const CodeLine& b);

@@ -437,6 +437,16 @@ Status Reader::sample_field_block(std::size_t number, std::vector<FieldRow>& row
   return spk::read_field_block(impl_->blocks, impl_->file.directory, number, rows);
 }
 
+Status Reader::label_sets(const std::function<bool(std::span<const LabelSet>)>& visit) const {
+  return spk::read_label_sets(impl_->blocks, impl_->file.directory, visit);
+}
+
+std::uint64_t Reader::label_set_count() const {
+  const spk::SectionRecord* const section =
+      impl_->file.directory.find(spk::SectionKind::kLabelSets);
+  return section == nullptr ? 0 : section->items;
+}
+
 bool Reader::has_branch_stacks() const {
   return !impl_->branch_stacks.empty();
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "spk/format/field_codec.h"
+#include "spk/format/label_codec.h"
 #include "spk/format/layout.h"
 #include "spk/format/value_codec.h"
 #include "spk/read/dag_store.h"
@@ -92,6 +93,33 @@ Status read_values(BlockReader& blocks, const Directory& directory, std::uint64_
     return done;
   }
   return count == section->items ? Status{} : Status{wrong_number(*section)};
+}
+
+Status read_label_sets(BlockReader& blocks, const Directory& directory,
+                       const std::function<bool(std::span<const LabelSet>)>& visit) {
+  const SectionRecord* const section = directory.find(SectionKind::kLabelSets);
+  if (section == nullptr) {
+    return {};
+  }
+  BlockReader::Lease scratch = blocks.borrow();
+  std::vector<LabelSet> sets;
+  std::uint64_t count = 0;
+  bool stopped = false;
+  const Status done =
+      for_each_block(blocks, *section, *scratch, [&](const bytes::ByteCursor& in) -> Status {
+        if (stopped) {
+          return {};
+        }
+        sets.clear();
+        const Status decoded = decode_label_sets(in, sets);
+        count += sets.size();
+        stopped = decoded && !visit(sets);
+        return decoded;
+      });
+  return !done || stopped || count == section->items
+             ? done
+             : Status(
+                   Error{ErrorCode::kCorrupt, section->offset, "spk: label sets: number of rows"});
 }
 
 Status read_field_block(BlockReader& blocks, const Directory& directory, std::size_t number,

@@ -8,6 +8,7 @@
 #include "spk/format/directory.h"
 #include "spk/read/block_reader.h"
 #include "stackpack/event_values.h"
+#include "stackpack/labels.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_fields.h"
 
@@ -35,5 +36,10 @@ Status read_fields(BlockReader& blocks, const Directory& directory,
 /// Errors: kIo, kCorrupt.
 Status read_field_block(BlockReader& blocks, const Directory& directory, std::size_t number,
                         std::vector<FieldRow>& rows);
+
+/// Visits all sets of labels, block by block, until the visitor returns false. Errors: kIo,
+/// kCorrupt.
+Status read_label_sets(BlockReader& blocks, const Directory& directory,
+                       const std::function<bool(std::span<const LabelSet>)>& visit);
 
 }  // namespace stackpack::spk

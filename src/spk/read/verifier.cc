@@ -274,7 +274,7 @@ Status check_samples(const Reader& reader, const Totals& file, SampleTotals& tot
   return {};
 }
 
-// Rows of samples name control groups that there are.
+// Rows of samples name control groups and labels that there are.
 Status check_fields(const Reader& reader) {
   const auto groups = reader.control_groups();
   if (!groups) {
@@ -283,14 +283,25 @@ Status check_fields(const Reader& reader) {
   if (const Status rules = check_control_groups(*groups); !rules) {
     return rules;
   }
+  const Status labels = reader.label_sets([](std::span<const LabelSet> /*sets*/) { return true; });
+  if (!labels) {
+    return labels;
+  }
+  const std::uint64_t label_sets = reader.label_set_count();
   bool known = true;
+  bool labelled = true;
   const Status read = reader.sample_fields([&](std::span<const FieldRow> rows) {
     for (const FieldRow& row : rows) {
+      labelled = labelled && (!row.has(SampleField::kLabelSet) ||
+                              row.value(SampleField::kLabelSet) < label_sets);
       known = known && (!row.has(SampleField::kControlGroup) ||
                         row.value(SampleField::kControlGroup) < groups->size());
     }
-    return known;
+    return known && labelled;
   });
+  if (!labelled) {
+    return mismatch("spk: a sample has labels that are not there");
+  }
   return known ? read : Status{mismatch("spk: a sample is of a control group that is not there")};
 }
 

@@ -18,6 +18,10 @@ Error names_out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: names are not in order"};
 }
 
+Error beyond_last_address() {
+  return {ErrorCode::kLimit, kNoOffset, "spk: a function ends beyond the last address"};
+}
+
 }  // namespace
 
 NameWriter::NameWriter(SectionWriter& out, const std::string& scratch_directory,
@@ -119,6 +123,9 @@ Status NameWriter::add(Function row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kFunctions); !entered) {
     return entered;
   }
+  if (!is_addressable(row)) {
+    return beyond_last_address();
+  }
   if (functions_++ != 0 && !in_order(last_function_, row)) {
     return names_out_of_order();
   }
@@ -149,6 +156,9 @@ Status NameWriter::add(InlinedCall row, const NameTexts& texts) {
 Status NameWriter::add(CodeLine row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kLines); !entered) {
     return entered;
+  }
+  if (!is_addressable(row)) {
+    return beyond_last_address();
   }
   if ((lines_++ != 0 && !in_order(last_line_, row)) ||
       (row.inlined != kNoInline && row.inlined >= inlined_)) {

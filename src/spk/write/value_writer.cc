@@ -1,6 +1,7 @@
 #include "spk/write/value_writer.h"
 
 #include "spk/format/field_codec.h"
+#include "spk/format/label_codec.h"
 #include "spk/format/layout.h"
 #include "spk/format/value_codec.h"
 #include "spk/write/section_writer.h"
@@ -44,6 +45,32 @@ Status ValueWriter::end(std::span<const std::string> texts) {
       write_one_block(out_, SectionKind::kValueKinds, kinds_.size(),
                       [this](BlockContent& content) { encode_value_kinds(kinds_, content); });
   return written ? write_value_texts(texts, out_) : written;
+}
+
+Status LabelSetWriter::flush() {
+  BlockContent content;
+  encode_label_sets(sets_, content);
+  sets_.clear();
+  bytes_ = 0;
+  const Result<BlockRecord> added = out_.add_block(content);
+  return added ? Status{} : Status{added.error()};
+}
+
+Status LabelSetWriter::add(std::string_view set) {
+  if (count_++ == 0) {
+    out_.begin_section(SectionKind::kLabelSets);
+  }
+  sets_.emplace_back(set);
+  bytes_ += set.size();
+  return sets_.size() < kRowsPerTableBlock && bytes_ < kTableTextTarget ? Status{} : flush();
+}
+
+Status LabelSetWriter::end() {
+  const Status flushed = sets_.empty() ? Status{} : flush();
+  if (flushed && count_ != 0) {
+    out_.end_section(count_);
+  }
+  return flushed;
 }
 
 Status FieldWriter::add(const FieldRow& row) {

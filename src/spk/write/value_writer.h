@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,11 +36,31 @@ class ValueWriter {
   BlockRows<EventValue> rows_;
 };
 
-/// Writes the sections sample_fields and control_groups.
+/// Writes the section label_sets.
+///
+/// Order of calls: add() with sets as bytes::write_labels makes them, then end(). Without sets
+/// nothing is written. Memory: a block. Errors: those of the output file.
+class LabelSetWriter {
+ public:
+  explicit LabelSetWriter(SectionWriter& out) : out_(out) {}
+
+  Status add(std::string_view set);
+  Status end();
+
+ private:
+  Status flush();
+
+  SectionWriter& out_;
+  std::vector<std::string> sets_;
+  std::size_t bytes_ = 0;  // of those
+  std::uint64_t count_ = 0;
+};
+
+/// Writes the sections sample_fields, control_groups and label_sets.
 ///
 /// Order of calls: add() with the rows in the order of their samples, then end() with the table
-/// that they refer to. Without rows nothing is written. Memory: a block. Errors: those of the
-/// output file.
+/// that they refer to, then labels(). Without rows nothing is written. Memory: a block. Errors:
+/// those of the output file.
 class FieldWriter {
  public:
   explicit FieldWriter(SectionWriter& out)
@@ -47,6 +68,7 @@ class FieldWriter {
 
   Status add(const FieldRow& row);
   Status end(std::span<const ControlGroup> groups = {});
+  [[nodiscard]] LabelSetWriter labels() { return LabelSetWriter(out_); }
 
  private:
   SectionWriter& out_;

@@ -148,6 +148,8 @@ class JitDumpReader {
         closed_ = true;
         return {};
       case JitRecord::kUnwindingInfo:
+        take_unwinding(body);
+        return {};
       default:
         return {};
     }
@@ -164,11 +166,13 @@ class JitDumpReader {
     ++dump_.counts_.loads;
     if (name.empty() || !add_range(code)) {
       ++dump_.counts_.unread_records;
+      pending_frames_.clear();
       return {};
     }
     code.name = static_cast<std::uint32_t>(dump_.texts_.size());
     dump_.texts_.add(name);
     take_pending_lines(code);
+    take_pending_frames(code);
     by_index_[index] = static_cast<std::uint32_t>(dump_.codes_.size());
     return add_code(code);
   }
@@ -217,6 +221,33 @@ class JitDumpReader {
     }
     dump_.codes_.push_back(code);
     return {};
+  }
+
+  // What is known of the frames of the code that comes next: .eh_frame, then .eh_frame_hdr.
+  void take_unwinding(bytes::ByteCursor body) {
+    const auto size = body.read<std::uint64_t>();
+    const auto header_size = body.read<std::uint64_t>();
+    body.skip(8);  // how much of it the program has mapped
+    pending_frames_.clear();
+    if (size == 0) {
+      return;
+    }
+    if (!body.ok() || header_size > size || size > body.remaining()) {
+      ++dump_.counts_.unread_records;
+      return;
+    }
+    const std::span<const std::byte> table = body.read_bytes(size - header_size);
+    pending_frames_.assign(table.begin(), table.end());
+  }
+
+  void take_pending_frames(JitDump::Code& code) {
+    std::vector<std::byte>& all = dump_.frame_bytes_;
+    if (pending_frames_.size() <= JitDump::kMostFrameBytes - all.size()) {
+      code.first_frame_byte = all.size();
+      code.frame_byte_count = static_cast<std::uint32_t>(pending_frames_.size());
+      all.insert(all.end(), pending_frames_.begin(), pending_frames_.end());
+    }
+    pending_frames_.clear();
   }
 
   // Lines come before the code that they are of.
@@ -270,10 +301,18 @@ class JitDumpReader {
   bool has_pending_ = false;
   std::uint64_t pending_address_ = 0;
   std::vector<JitDump::Line> pending_lines_;
+  std::vector<std::byte> pending_frames_;
 };
 
 Result<JitDump> JitDump::read(io::ByteSource& source, std::span<const std::uint64_t> addresses) {
   return JitDumpReader(source, addresses).run();
+}
+
+JitDump::Frames JitDump::frames(std::size_t piece) const {
+  const Code& code = codes_[piece];
+  return {code.time, code.start, code.size,
+          std::span(frame_bytes_).subspan(code.first_frame_byte, code.frame_byte_count),
+          code.reused};
 }
 
 void JitDump::add_function(std::uint32_t number, const CodeRange& range, bool births,

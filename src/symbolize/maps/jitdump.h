@@ -25,10 +25,12 @@ struct JitDumpCounts {
 /// Code that a process made at run time, with times, as it writes it to jit-PID.dump.
 ///
 /// Lines have the time of their code where its bytes were used again.
-/// Read as a stream: what stays is the names, 32 bytes for each piece of code, and lines of code
-/// that has an address asked for.
+/// Read as a stream: what stays is the names, some 60 bytes for each piece of code, lines of code
+/// that has an address asked for, and 32 MiB of what is known of frames; code after that has none.
 class JitDump {
  public:
+  static constexpr std::size_t kMostFrameBytes = std::size_t{32} << 20;
+
   /// `addresses`: ascending, those that name() will be asked for.
   /// Errors: kCorrupt without the header; kUnsupported for a version above 1; kLimit; kIo.
   static Result<JitDump> read(io::ByteSource& source, std::span<const std::uint64_t> addresses);
@@ -46,6 +48,20 @@ class JitDump {
 
   [[nodiscard]] const JitDumpCounts& counts() const { return counts_; }
 
+  /// A piece of code, with what its compiler wrote about its frames.
+  struct Frames {
+    std::uint64_t time = 0;
+    std::uint64_t start = 0;
+    std::uint64_t size = 0;
+    std::span<const std::byte> eh_frame;  ///< empty: nothing was written
+    bool reused = false;                  ///< some of its bytes are other code's, too
+  };
+  /// The pieces in the order of the file.
+  [[nodiscard]] std::size_t pieces() const { return codes_.size(); }
+  [[nodiscard]] Frames frames(std::size_t piece) const;
+  /// Whether something was written about the frames of any.
+  [[nodiscard]] bool has_frames() const { return !frame_bytes_.empty(); }
+
  private:
   friend class JitDumpReader;
 
@@ -56,6 +72,8 @@ class JitDump {
     std::uint32_t name = kNoText;
     std::uint32_t line_count = 0;
     std::size_t first_line = 0;
+    std::size_t first_frame_byte = 0;
+    std::uint32_t frame_byte_count = 0;
     bool reused = false;  ///< some of its bytes are other code's, too
   };
   struct Line {
@@ -75,6 +93,7 @@ class JitDump {
   TextTable texts_;
   std::vector<Code> codes_;  // in the order of the file
   std::vector<Line> lines_;
+  std::vector<std::byte> frame_bytes_;
   LatestRanges latest_;
   JitDumpCounts counts_;
 };

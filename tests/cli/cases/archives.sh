@@ -83,3 +83,11 @@ capture fine.perf.data 5
 run_unsized convert deep.zip collision.zip fine.perf.data --out-dir bad -j 1 | sed -E 's#([de])/([de]/){100,}#\1/.../#g'
 (cd bad && find . -type f | LC_ALL=C sort)
 "$program" convert collision.zip --out-dir named --json -j 1 2>/dev/null | sed 's/,"output".*//'
+# A text is a capture where the archive has no other, also one that PowerShell wrote.
+python3 - <<'PYTHON'
+import zipfile
+with zipfile.ZipFile("text.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("readme.txt", "no capture, and no number at the end\n")
+    archive.writestr("stacks.txt", "\ufeffmain;work 12\r\n".encode("utf-16-le"))
+PYTHON
+run export text.zip --format folded -o -

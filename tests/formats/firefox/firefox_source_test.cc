@@ -131,7 +131,8 @@ TEST_CASE("firefox: what cannot be read is left out and counted") {
           .has_value());
   CHECK(sink.rows.size() == 1);
   CHECK(sink.counters.count("firefox_unknown_index") == 1);
-  CHECK(sink.counters.count("firefox_damaged_sample") == 2);
+  CHECK(sink.counters.count("firefox_damaged_sample") == 1);
+  CHECK(sink.counters.count("firefox_negative_weight") == 1);
   // A parent that is its own child.
   CollectingSink circle;
   REQUIRE(read("{" + threads(kSamples) +
@@ -144,12 +145,55 @@ TEST_CASE("firefox: what cannot be read is left out and counted") {
   CHECK(circle.counters.count("firefox_unknown_index") == 2);
   for (const std::string& text :
        {std::string("{"), "{" + meta(75) + "}",
-        "{" + threads(kSamples) + "," + kOldTables + "," + meta(59) + "}", std::string(99, '[')}) {
+        std::string(
+            R"({"meta":{"version":20},"threads":[{"samples":{"schema":{"stack":0},"data":[]}}]})"),
+        std::string(99, '[')}) {
+    CAPTURE(text);
     CHECK_FALSE(read(text, circle).has_value());
   }
   firefox::ReadOptions options;
   options.max_bytes = 64;
   CHECK(read("{" + threads(kSamples) + "}", circle, options).error().code == ErrorCode::kLimit);
+}
+
+TEST_CASE("firefox: before version 60 each thread has tables of its own") {
+  const auto thread = [](const std::string& name, const std::string& work) {
+    return R"({"name":"T","pid":1,"tid":)" + name + R"(,"libs":[{"name":"C:\\bin\\a.dll"}],)" +
+           R"("stringArray":["main","0x100000010",")" + work +
+           R"("],)"
+           R"("stackTable":{"frame":[0,1,2],"prefix":[null,0,0]},)"
+           R"("frameTable":{"address":[-1,16,-1],"func":[0,1,2],"line":[null,null,4]},)"
+           R"("funcTable":{"name":[0,1,2],"resource":[-1,0,-1],"fileName":[null,null,0]},)"
+           R"("resourceTable":{"name":[2],"lib":[0]},"markers":{"name":[0,1],"data":[]},)"
+           R"("samples":{"stack":[1,2],"time":[0,1]}})";
+  };
+  CollectingSink sink;
+  REQUIRE(read(R"({"meta":{"startTime":1000},"counters":[{"name":"m"}],"threads":[)" +
+                   thread("5", "work") + "," + thread("6", "rest") + "]}",
+               sink)
+              .has_value());
+  const std::string unnamed = "a.dll+0x10 :0 :0@C:\\bin\\a.dll;main :0 :0";
+  CHECK(stacks_of(sink) == std::vector<std::string>{unnamed, "work main:0 main:4;main :0 :0",
+                                                    unnamed, "rest main:0 main:4;main :0 :0"});
+  CHECK(sink.counters.count("firefox_markers_not_kept") == 5);
+  CHECK(sink.rows[3].sample.tid == 6);
+}
+
+TEST_CASE("firefox: weights that are not whole keep their digits") {
+  CollectingSink sink;
+  REQUIRE(read("{" +
+                   threads(R"("stack":[2,2,2],"time":[0,1,2],"weight":[0.25,3,1.5],)"
+                           R"("weightType":"samples")") +
+                   "," + kNewTables + "," + meta(75) + "}",
+               sink)
+              .has_value());
+  CHECK(sink.events == std::vector<Event>{{"cpu-clock", true},
+                                          {"cpu-clock*10^-2", true},
+                                          {"cpu-clock*10^-1", true}});
+  CHECK(sink.rows[0].sample.weight == 25);
+  CHECK(sink.rows[0].sample.event == 1);
+  CHECK(sink.rows[1].sample.weight == 3);
+  CHECK(sink.rows[2].sample.weight == 15);
 }
 
 TEST_CASE("firefox: what it is told by") {

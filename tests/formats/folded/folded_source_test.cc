@@ -197,3 +197,44 @@ TEST_CASE("folded source: a text whose first line alone ends in a number is none
   CHECK(looks("main;work 1\nno count\n"));
   CHECK_FALSE(looks("period: 1 addr: 0\nffffffff81\nffffffff82\n"));
 }
+
+// callgrind's costs by line, and the columns of GHC's report.
+TEST_CASE("folded source: tables of numbers and columns are none") {
+  for (const std::string text : {"fn=(1) main\n16 3\n17 1\n+3 5\n* 4\n",
+                                 "MAIN   MAIN      100      0\nmain   Main      200      7\n"}) {
+    CHECK_FALSE(bool{folded::probe({TestBytes().text(text).bytes})});
+  }
+}
+
+TEST_CASE("folded source: comments say nothing, and names may begin with their sign") {
+  CollectingSink sink;
+  const std::string text =
+      "# austin: 3.3.0\n#\n# interval: 100\n\nmain;work 10\n#<Class:A>;call 3\n";
+  CHECK(bool{folded::probe({TestBytes().text(text).bytes})});
+  const auto account = read(text, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(account->skipped.total() == 0);
+  CHECK(lines_of(sink) == std::vector<std::string>{"work;main 10", "call;#<Class:A> 3"});
+}
+
+// As difffolded.pl and inferno-diff-folded write them.
+TEST_CASE("folded source: two counts in every line are two sides") {
+  CollectingSink one_has_one;
+  const std::string text = "# before and after\nmain;work 10 4\nmain;rest 0 7\nmain;old 3 0\n";
+  REQUIRE(read(text + "main 5\n", one_has_one).has_value());
+  CHECK(lines_of(one_has_one).front() == "work 10;main 4");  // a number in a name
+  CollectingSink sink;
+  REQUIRE(read(text, sink).has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"work;main 4", "work;main 10", "rest;main 7",
+                                                   "rest;main 0", "old;main 0", "old;main 3"});
+  CHECK(sink.events == std::vector<Event>{{"samples", true}, {"samples.before", true}});
+  CHECK(sink.rows[0].sample.event == 0);
+  CHECK(sink.rows[1].sample.event == 1);
+}
+
+TEST_CASE("folded source: a tab may stand in front of the count") {
+  CollectingSink sink;
+  REQUIRE(read("main;work of it\t10\n", sink).has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"work of it;main 10"});
+}

@@ -236,6 +236,49 @@ TEST_CASE("jfr: a chunk that was not finished is read as far as it goes") {
   }
 }
 
+TEST_CASE("jfr: a chunk that was cut before its constants has those of the chunk before") {
+  JfrChunk first = small_chunk();
+  first.event(JfrChunk::kExecution, execution(first, 5'001, 1, 1, 1));
+  JfrChunk cut;
+  cut.event(JfrChunk::kExecution, execution(cut, 5'002, 1, 1, 1));
+  cut.event(JfrChunk::kExecution, execution(cut, 5'003, 1, 99, 1));  // nobody knows it
+  std::vector<std::byte> bytes = first.bytes();
+  const std::vector<std::byte> more = cut.bytes(false, false);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  CollectingSink sink;
+  REQUIRE(read(bytes, sink).has_value());
+  CHECK(lines_of(sink) ==
+        std::vector<std::string>{"jdk.ExecutionSample 1000 1 71 a.B.work:12;a.B.run:7",
+                                 "jdk.ExecutionSample 2000 1 71 a.B.work:12;a.B.run:7",
+                                 "jdk.ExecutionSample 3000 1 71 "});
+  CHECK(sink.rows[2].sample.origin == StackOrigin::kNone);
+  CHECK((sink.rows[2].sample.flags & kSampleIncomplete) != 0);
+  CHECK(count_of(sink, "jfr_unknown_constant") == 1);
+  CHECK(count_of(sink, "jfr_unfinished_chunk") == 1);
+  CHECK(count_of(sink, "jfr_chunk_without_metadata") == 0);
+
+  // Alone it says nothing.
+  CollectingSink alone;
+  REQUIRE(read(more, alone).has_value());
+  CHECK(alone.rows.empty());
+  CHECK(count_of(alone, "jfr_chunk_without_metadata") == 1);
+}
+
+TEST_CASE("jfr: samples that the recorder lost are a loss") {
+  JfrChunk chunk = small_chunk();
+  chunk.describe(200, "jdk.CPUTimeSamplesLost",
+                 {{"startTime", JfrChunk::kLong},
+                  {"lostSamples", JfrChunk::kInt},
+                  {"eventThread", JfrChunk::kThread, true}},
+                 true);
+  chunk.event(200, chunk.values().number(5'001).count(17).number(1));
+  chunk.event(200, chunk.values().number(5'002).count(3).number(1));
+  CollectingSink sink;
+  REQUIRE(read(chunk.bytes(), sink).has_value());
+  CHECK(count_of(sink, "jfr_recorder_lost_samples") == 20);
+  CHECK(count_of(sink, "jfr_events_without_callstack") == 0);
+}
+
 TEST_CASE("jfr: files that are none, and limits") {
   const JfrChunk chunk = small_chunk();
   std::vector<std::byte> bytes = chunk.bytes();
@@ -246,7 +289,7 @@ TEST_CASE("jfr: files that are none, and limits") {
   const auto small = read(bytes, sink, options);
   REQUIRE_FALSE(small.has_value());
   CHECK(small.error().code == ErrorCode::kLimit);
-  bytes[5] = std::byte{1};  // the major version
+  bytes[5] = std::byte{0};  // the major version
   const auto old = read(bytes, sink);
   REQUIRE_FALSE(old.has_value());
   CHECK(old.error().code == ErrorCode::kUnsupported);

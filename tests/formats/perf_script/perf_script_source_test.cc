@@ -297,6 +297,7 @@ TEST_CASE("perf script: logs and other texts are none") {
   for (const std::string text :
        {"Nov 28 08:00:01 host sshd[77]: session opened\nNov 28 08:00:02 host sshd[78]: closed\n",
         "line 12 error: something\nno more\n", "main;work 10\nmain;rest 20\n",
+        "heap profile: 3: 471 [642: 86016] @ heap/2\n3: 471 [3: 471] @ 0x401000 0x402000\n",
         "  a 1\n  b 2\n  words are here\n  and here too, it seems\n"}) {
     CAPTURE(text);
     CHECK_FALSE(bool{perf_script::probe({TestBytes().text(text).bytes})});

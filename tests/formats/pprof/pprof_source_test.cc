@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "bytes/label_bytes.h"
 #include "capture/synthetic_frames.h"
 #include "codec/gzip_codec.h"
 #include "formats/pprof/pprof_losses.h"
@@ -272,6 +273,49 @@ TEST_CASE("pprof source: a thread has the name of a label comm with a text, and 
   }
 }
 
+TEST_CASE("pprof source: labels are fields of samples, each set of them once") {
+  ProfileText text;
+  text.type("samples", "count").location(1, 0, 0x10);
+  text.labelled_sample("route", "/pay", 0).labelled_sample("route", "/cart", 0);
+  text.labelled_sample("bytes", "", 4096).labelled_sample("route", "/pay", 0);
+  text.labelled_sample("event", "samples", 0);  // of our own exports: the column says so
+  text.labelled_sample("none", "", 0);          // neither a text nor a number
+  CollectingSink sink;
+  sink.keeps_fields = true;
+  REQUIRE(read(bytes_of(text.done()), sink).has_value());
+  REQUIRE(sink.rows.size() == 6);
+  std::vector<std::uint64_t> labelled;
+  for (std::uint64_t i = 0; i < sink.rows.size(); ++i) {
+    if ((sink.rows[static_cast<std::size_t>(i)].sample.flags & capture::kSampleHasFields) != 0) {
+      labelled.push_back(i);
+      sink.field_recorder.place(i);
+    }
+  }
+  CHECK(labelled == std::vector<std::uint64_t>{0, 1, 2, 3});
+  std::vector<std::uint64_t> sets;
+  REQUIRE(sink.field_recorder.finish([&sets](FieldRow& row) {
+    sets.push_back(row.value(stackpack::SampleField::kLabelSet));
+    return Status{};
+  }));
+  std::vector<LabelSet> labels;
+  REQUIRE(sink.field_recorder.labels().visit([&labels](std::string_view set) {
+    CHECK(bytes::read_labels(bytes::ByteCursor(std::as_bytes(std::span(set)), 0),
+                             labels.emplace_back()));
+    return Status{};
+  }));
+  REQUIRE(labels.size() == 3);
+  REQUIRE(sets.size() == 4);
+  const auto label_of = [&](std::size_t row) {
+    return labels[static_cast<std::size_t>(sets[row])].front();
+  };
+  CHECK(label_of(0) == Label{"route", LabelType::kText, "/pay", 0, {}});
+  CHECK(label_of(1) == Label{"route", LabelType::kText, "/cart", 0, {}});
+  CHECK(label_of(2) == Label{"bytes", LabelType::kInteger, {}, 4096, {}});
+  CHECK(sets[3] == sets[0]);
+  CHECK_FALSE(sink.counters.any_loss());
+  CHECK(sink.counters.sorted().empty());
+}
+
 TEST_CASE("pprof source: functions name the addresses of an image, with lines and inlined calls") {
   const std::string text = ProfileText()
                                .type("samples", "count")
@@ -410,6 +454,59 @@ TEST_CASE("pprof source: a line without a function says nothing, as in pprof") {
   REQUIRE(functions.size() == 1);
   CHECK(functions[0].name == "last");
   CHECK_FALSE(sink.counters.any_loss());
+}
+
+// Of google/pprof's profile/prune_test.go: what is dropped, what keeps it, and inlined functions.
+TEST_CASE("pprof source: frames that the profile drops go with all that they call") {
+  struct Case {
+    const char* name;
+    const char* drop;
+    const char* keep;
+    const char* stack;
+    std::uint64_t dropped;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"nothing is dropped", "", "", "leaf malloc|new work main", 0},
+           {"what calls the leaf", "malloc|tcmalloc::.*", "", "new work main", 1},
+           {"the frame nearest to the root counts", "leaf|work", "", "main", 3},
+           {"the whole of a name alone", "mall|wor", "", "leaf malloc|new work main", 0},
+           {"arguments are not part of a name", "work", "", "main", 3},
+           {"what is kept stays", "leaf|malloc", "malloc", "malloc|new work main", 1},
+           {"no frame above the first that stays", "main", "", "leaf malloc|new work main", 0},
+           {"an expression that cannot be read", "(", "", "leaf malloc|new work main", 0}}) {
+    CAPTURE(c.name);
+    ProfileText text;
+    text.type("space", "bytes")
+        .sample({1, 2, 3, 4}, {1})
+        .first_line(0)
+        .location(1, 0, 0x10, {1})
+        .location(2, 0, 0x20, {2, 5})
+        .location(3, 0, 0x30, {3})
+        .location(4, 0, 0x40, {4})
+        .function(1, "leaf")
+        .function(2, "malloc")
+        .function(3, "work(int)")
+        .function(4, "main")
+        .function(5, "new");
+    text.fact(7, text.string(c.drop)).fact(8, text.string(c.keep));
+    CollectingSink sink;
+    REQUIRE(read(bytes_of(text.done()), sink).has_value());
+    std::map<std::uint64_t, std::string> names;
+    for (const test::NamedRange& function : test::functions_of(sink)) {
+      const bool inlined = function.code.find("malloc") != std::string::npos;
+      names[function.start] = inlined                        ? "malloc|new"
+                              : function.name == "work(int)" ? "work"
+                                                             : function.name;
+    }
+    std::string stack;
+    for (std::size_t at = 0; at < sink.rows[0].stack.size(); at += 4) {
+      stack += (at == 0 ? "" : " ") +
+               names[std::stoull(sink.rows[0].stack.substr(at + 1, 2), nullptr, 16)];
+    }
+    CHECK(stack == c.stack);
+    CHECK(sink.counters.count("pprof_dropped_frames") == c.dropped);
+    CHECK(sink.counters.count("pprof_frames_not_dropped") == (*c.drop == '(' ? 1 : 0));
+  }
 }
 
 TEST_CASE("pprof source: what the profile says of itself is kept") {

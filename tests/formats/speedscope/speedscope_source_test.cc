@@ -154,3 +154,101 @@ TEST_CASE("speedscope: what it is told by") {
   CHECK_FALSE(looks("{}"));
   CHECK_FALSE(looks("https://www.speedscope.app/file-format-schema.json"));
 }
+
+TEST_CASE("speedscope: weights that are not whole keep their digits, negative ones are counted") {
+  CollectingSink sink;
+  REQUIRE(read(kHead +
+                   R"("profiles":[{"type":"sampled","name":"t","unit":"none",)"
+                   R"("samples":[[0],[0,1],[1],[0]],"weights":[0.25,0.5,3,-1]}],)" +
+                   kFrames + "}",
+               sink)
+              .has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"0 25 main", "0 5 work;main", "0 3 work"});
+  CHECK(sink.events ==
+        std::vector<Event>{{"samples", true}, {"samples*10^-2", true}, {"samples*10^-1", true}});
+  CHECK(sink.rows[2].sample.event == 0);
+  CHECK(sink.counters.count("speedscope_negative_weight") == 1);
+}
+
+TEST_CASE("speedscope: lengths of intervals have no noise of their times") {
+  CollectingSink sink;
+  REQUIRE(
+      read(kHead +
+               R"("profiles":[{"type":"evented","name":"t","unit":"nanoseconds","startValue":0,)"
+               R"("endValue":11,"events":[{"type":"O","frame":0,"at":10.2},)"
+               R"({"type":"O","frame":1,"at":10.3},{"type":"C","frame":1,"at":10.6},)"
+               R"({"type":"C","frame":0,"at":11}]}],)" +
+               kFrames + "}",
+           sink)
+          .has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"10 1 main", "10 3 work;main", "11 4 main"});
+  CHECK(sink.events == std::vector<Event>{{"samples", true}, {"samples*10^-1", true}});
+  CHECK(sink.counters.count("weights_rounded") == 0);
+}
+
+TEST_CASE("speedscope: profiles of different units are different events") {
+  CollectingSink sink;
+  REQUIRE(read(kHead +
+                   R"("profiles":[{"type":"sampled","name":"a","unit":"seconds","samples":[[0]],)"
+                   R"("weights":[2]},{"type":"sampled","name":"b","unit":"bytes",)"
+                   R"("samples":[[0]],"weights":[100]}],)" +
+                   kFrames + "}",
+               sink)
+              .has_value());
+  CHECK(sink.events == std::vector<Event>{{"samples", true}, {"bytes", true}});
+  const auto tables = sink.system_facts.finish();
+  for (const auto& entry : {MetadataEntry{"pprof.unit.samples", "nanoseconds"},
+                            MetadataEntry{"pprof.unit.bytes", "bytes"}}) {
+    CHECK(std::count(tables.metadata.begin(), tables.metadata.end(), entry) == 1);
+  }
+}
+
+TEST_CASE("speedscope: of TraceEvent, processes, threads and states are no functions") {
+  CollectingSink sink;
+  const std::string text =
+      R"x({"exporter":"Microsoft.Diagnostics.Tracing.TraceEvent@3.1","profiles":[)x"
+      R"x({"type":"evented","name":"Thread (9)","unit":"milliseconds","startValue":0,"endValue":4,)x"
+      R"x("events":[{"type":"O","frame":0,"at":0},{"type":"O","frame":1,"at":0},)x"
+      R"x({"type":"O","frame":2,"at":0},{"type":"O","frame":3,"at":0},{"type":"O","frame":4,"at":0},)x"
+      R"x({"type":"C","frame":4,"at":1},{"type":"O","frame":5,"at":1},{"type":"C","frame":5,"at":3},)x"
+      R"x({"type":"C","frame":3,"at":4}]}],"shared":{"frames":[)x"
+      R"x({"name":"Process64 my app (60832) Args:  a.dll --x (1)"},{"name":"Threads"},)x"
+      R"x({"name":"Thread (9) (.NET Pool)"},{"name":"a.il!N.C.Run(int32)"},{"name":"CPU_TIME"},)x"
+      R"x({"name":"UNMANAGED_CODE_TIME"}]}})x";
+  REQUIRE(read(text, sink).has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"0 1000000 N.C.Run(int32)",
+                                                   "1000000 2000000 N.C.Run(int32)",
+                                                   "3000000 1000000 N.C.Run(int32)"});
+  const auto event = [&sink](std::size_t row) {
+    return sink.events.at(sink.rows[row].sample.event).name;
+  };
+  CHECK(event(0) == "samples");
+  CHECK(event(1) == "External");
+  CHECK(event(2) == "samples");
+  CHECK(sink.rows[0].sample.pid == 60'832);
+  CHECK(sink.rows[0].sample.tid == 9);
+  const auto tables = sink.system_facts.finish();
+  REQUIRE(tables.processes.size() == 1);
+  CHECK(tables.processes[0].name == "my app");
+  CHECK(tables.processes[0].command_line == "a.dll --x (1)");
+  REQUIRE(tables.threads.size() == 1);
+  CHECK(tables.threads[0].name == ".NET Pool");
+  REQUIRE(!tables.modules.empty());
+  CHECK(tables.modules[0].path == "a.il");
+}
+
+TEST_CASE("speedscope: states are those of the leaf whoever wrote the file, but for our own") {
+  const std::string rest =
+      R"("profiles":[{"type":"sampled","name":"w","unit":"milliseconds","samples":[[0,1],[0,2],[0]],)"
+      R"("weights":[1,2,3]}],"shared":{"frames":[{"name":"a!b"},{"name":"CPU_TIME"},)"
+      R"({"name":"BLOCKED_TIME"}]}})";
+  CollectingSink other;
+  REQUIRE(read("{" + rest, other).has_value());
+  CHECK(lines_of(other) ==
+        std::vector<std::string>{"0 1000000 a!b", "1000000 2000000 a!b", "3000000 3000000 a!b"});
+  CHECK(other.events == std::vector<Event>{{"samples", true}, {"blocked", true}});
+  CHECK(other.rows[1].sample.event == 1);
+  CollectingSink own;
+  REQUIRE(read(R"({"exporter":"stackpack",)" + rest, own).has_value());
+  CHECK(lines_of(own)[0] == "0 1000000 CPU_TIME;a!b");
+}

@@ -1,5 +1,6 @@
 #include "symbolize/maps/jitdump.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,46 @@ TEST_CASE("jitdump: without times later code takes addresses from earlier code")
 TEST_CASE("jitdump: only code that was asked for is named") {
   CHECK(jit_names(example(ByteOrder::kLittle), {0x118}, true) == "100+20 first@10, 110+10 a.js:6");
   CHECK(jit_names(example(ByteOrder::kLittle), {0x50}, true).empty());
+}
+
+TEST_CASE("jitdump: what is known of frames is of the code that comes next, and goes with it") {
+  for (const ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
+    const auto put_frames = [order](TestBytes& out, std::uint64_t size, std::uint64_t header_size) {
+      TestBytes body(order);
+      body.u64(size).u64(header_size).u64(0).text("tables").text("hdr").zeros(7);
+      put_jit_record(out, order, 4, 0, body);
+    };
+    TestBytes file = jit_header(order);
+    put_frames(file, 9, 3);
+    put_load(file, order, 10, 0x100, 0x20, 1, "first");
+    put_load(file, order, 20, 0x200, 0x20, 2, "second");
+    put_frames(file, 17, 3);  // larger than its record
+    put_load(file, order, 30, 0x300, 0x20, 3, "third");
+    put_frames(file, 2, 3);
+    put_load(file, order, 40, 0x400, 0x20, 4, "fourth");
+    put_move(file, order, 50, 0x100, 0x500, 0x20, 1);
+    const auto source = io::source_of_memory(file.bytes);
+    const Result<JitDump> dump = JitDump::read(*source, {});
+    REQUIRE(dump.has_value());
+    REQUIRE(dump->pieces() == 5);
+    CHECK(dump->has_frames());
+    CHECK(dump->counts().unread_records == 2);
+    const auto text = [&dump](std::size_t piece) {
+      const std::span<const std::byte> bytes = dump->frames(piece).eh_frame;
+      std::string out;
+      for (const std::byte byte : bytes) {
+        out += static_cast<char>(byte);
+      }
+      return out;
+    };
+    CHECK(text(0) == "tables");
+    CHECK(text(1).empty());
+    CHECK(text(2).empty());
+    CHECK(text(3).empty());
+    CHECK(text(4) == "tables");
+    CHECK(dump->frames(4).start == 0x500);
+    CHECK(dump->frames(4).time == 50);
+  }
 }
 
 TEST_CASE("jitdump: lines of code whose bytes were used again have its time") {

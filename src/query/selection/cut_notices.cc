@@ -1,0 +1,77 @@
+#include "query/selection/cut_notices.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "capture/unwind_losses.h"
+#include "core/saturating.h"
+
+namespace stackpack::query {
+
+namespace {
+
+// Counters of formats, of samples whose callstack is cut, besides those of unwinding: they are
+// stored, so a name never changes.
+constexpr std::string_view kCutCallstacks[] = {"deferred_chains_unmatched", "jfr_truncated_stacks",
+                                               "stacks_cut_by_runtime"};
+
+bool is_cut_callstack(std::string_view name) {
+  const auto& unwound = capture::unwind_loss::kIncomplete;
+  return std::count(unwound.begin(), unwound.end(), name) != 0 ||
+         std::count(std::begin(kCutCallstacks), std::end(kCutCallstacks), name) != 0;
+}
+
+// `record cut: 1, data section cut: 1` of the counters of a kind; empty: there are none.
+std::string counted(const Statistics& statistics, LossKind kind) {
+  std::string text;
+  for (const LossCounter& loss : statistics.losses) {
+    if (loss.kind != kind || loss.count == 0 || is_cut_callstack(loss.name)) {
+      continue;
+    }
+    std::string words = loss.name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    text += (text.empty() ? "" : ", ") + words + ": " + std::to_string(loss.count);
+  }
+  return text;
+}
+
+// `12.3 %`.
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  constexpr double kPermille = 1000;
+  const auto permille = static_cast<std::uint64_t>(
+      static_cast<double>(part) / static_cast<double>(whole) * kPermille + 0.5);
+  return std::to_string(permille / 10) + '.' + std::to_string(permille % 10) + " %";
+}
+
+// Samples whose callstack does not reach its root, as far as that is known. Dumps that nobody tried
+// to unwind are among them, those that were tried are counted by how that ended.
+std::uint64_t cut_callstacks(const Statistics& statistics) {
+  std::uint64_t cut = 0;
+  for (const LossCounter& loss : statistics.losses) {
+    cut = is_cut_callstack(loss.name) ? core::saturating_sum(cut, loss.count) : cut;
+  }
+  return std::min(std::max(cut, statistics.samples.stack_dump_only), statistics.samples.total);
+}
+
+}  // namespace
+
+std::vector<std::string> cut_notices(const Statistics& statistics) {
+  std::vector<std::string> notices;
+  if (const std::string damage = counted(statistics, LossKind::kDamage); !damage.empty()) {
+    notices.push_back("the capture is truncated or damaged, so that samples may be missing (" +
+                      damage + ")");
+  }
+  if (const std::string lost = counted(statistics, LossKind::kRecorder); !lost.empty()) {
+    notices.push_back("samples are missing that were lost while recording (" + lost + ")");
+  }
+  if (const std::uint64_t cut = cut_callstacks(statistics); cut != 0) {
+    const std::uint64_t total = statistics.samples.total;
+    notices.push_back("the callstacks of " + share_of(cut, total) +
+                      " of the samples do not reach their root (" + std::to_string(cut) + " of " +
+                      std::to_string(total) + ")");
+  }
+  return notices;
+}
+
+}  // namespace stackpack::query

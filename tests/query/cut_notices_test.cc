@@ -1,0 +1,58 @@
+#include "query/selection/cut_notices.h"
+
+#include <doctest/doctest.h>
+
+#include "formats/jfr/jfr_losses.h"
+#include "formats/nettrace/nettrace_losses.h"
+#include "formats/perf/perf_losses.h"
+#include "stackpack/result.h"
+
+namespace stackpack::query {
+
+TEST_SUITE_BEGIN("query.cut_notices");
+
+TEST_CASE("nothing is said of a capture that is whole") {
+  Statistics whole;
+  whole.samples.total = 100;
+  whole.losses = {{"recorder_lost_events", LossKind::kRecorder, 0, kNoOffset},
+                  {"records_not_kept.stat", LossKind::kNotice, 7, kNoOffset}};
+  CHECK(cut_notices(whole).empty());
+}
+
+TEST_CASE("damage, losses and callstacks without their root are a line each") {
+  Statistics cut;
+  cut.samples.total = 1000;
+  cut.losses = {{"record_cut", LossKind::kDamage, 1, 300},
+                {"data_section_cut", LossKind::kDamage, 2, kNoOffset},
+                {"recorder_lost_samples", LossKind::kRecorder, 41, kNoOffset},
+                {"unwind_no_table", LossKind::kNotice, 100, kNoOffset},
+                {"unwind_dump_cut", LossKind::kNotice, 23, kNoOffset}};
+  CHECK(cut_notices(cut) ==
+        std::vector<std::string>{
+            "the capture is truncated or damaged, so that samples may be missing (record cut: 1, "
+            "data section cut: 2)",
+            "samples are missing that were lost while recording (recorder lost samples: 41)",
+            "the callstacks of 12.3 % of the samples do not reach their root (123 of 1000)"});
+}
+
+TEST_CASE("every format's counter of cut callstacks counts, and no more than there are samples") {
+  for (const std::string_view name :
+       {jfr::loss::kTruncatedStacks, nettrace::loss::kStacksCutByRuntime,
+        perf::loss::kDeferredUnmatched}) {
+    CAPTURE(name);
+    Statistics cut;
+    cut.samples.total = 10;
+    cut.losses = {{std::string(name), LossKind::kRecorder, 25, kNoOffset}};
+    CHECK(cut_notices(cut) ==
+          std::vector<std::string>{
+              "the callstacks of 100.0 % of the samples do not reach their root (10 of 10)"});
+  }
+  Statistics dumps;
+  dumps.samples.total = 8;
+  dumps.samples.stack_dump_only = 2;
+  CHECK(cut_notices(dumps).size() == 1);
+}
+
+TEST_SUITE_END();
+
+}  // namespace stackpack::query
