@@ -86,6 +86,9 @@ class Store:
         births = spk.read_line_births(file, len(self.lines))
         self.lines = [(*row[:5], row[5], row[6], text(row[7]), birth) for row, birth in zip(self.lines, births)]
         self.functions = [Function(*row[:8], text(row[8]), text(row[9]) or text(row[8]), text(row[10])) for row in functions]
+        self.other_names = collections.defaultdict(set)
+        for name, alias in spk.read_aliases(file, len(texts)):
+            self.other_names[text(name)].add(text_of(alias))
         self.functions_by_owner, self.lines_by_owner = collections.defaultdict(list), collections.defaultdict(list)
         for function in self.functions:
             self.functions_by_owner[function[:2]].append(function)
