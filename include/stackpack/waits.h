@@ -18,6 +18,7 @@ enum class WaitState : std::uint8_t {
   kPreempted = 3,  ///< left its processor able to run, and waits for one
   kAwake = 4,      ///< able to run; which part of it it ran is not recorded
   kUnknown = 5,    ///< nothing is known; with a reason, it blocked when the interval began
+  kExited = 6,     ///< it has ended, and leaves its processor for good when this ends
 };
 
 /// `blocked`, `woken`, ...: as listings and exports have them.
@@ -35,10 +36,12 @@ constexpr std::string_view wait_state_name(WaitState state) {
       return "awake";
     case WaitState::kUnknown:
       return "unknown";
+    case WaitState::kExited:
+      return "exited";
   }
   return "?";
 }
-inline constexpr unsigned kWaitStateCount = 6;
+inline constexpr unsigned kWaitStateCount = 7;
 
 /// Who ended a block.
 enum class WakerKind : std::uint8_t {

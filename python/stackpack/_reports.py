@@ -279,6 +279,7 @@ class ThreadWaits:
     preempted: Lasting
     awake: Lasting
     unknown: Lasting
+    exited: Lasting  #: ended, and still on its processor
     blocked_by: Dict[str, Lasting]  #: by reason
 
 
@@ -301,7 +302,7 @@ class Waits:
         return pandas.DataFrame(rows)
 
 
-_STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+_STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown", "exited")
 
 
 def _lasting(found: Dict[str, Any]) -> Lasting:
@@ -309,8 +310,7 @@ def _lasting(found: Dict[str, Any]) -> Lasting:
 
 
 def _thread_waits(found: Dict[str, Any]) -> ThreadWaits:
-    running, blocked, woken, preempted, awake, unknown = (_lasting(found[state]) for state in _STATES)
-    return ThreadWaits(found.get("tid"), found.get("pid"), found.get("name", ""), running, blocked, woken, preempted, awake, unknown,
+    return ThreadWaits(found.get("tid"), found.get("pid"), found.get("name", ""), *(_lasting(found[state]) for state in _STATES),
                        {reason: _lasting(each) for reason, each in found["blocked_by"].items()})
 
 

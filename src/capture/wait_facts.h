@@ -70,6 +70,7 @@ enum class SchedKind : std::uint8_t {
   kWakeup,     ///< tid became able to run; other is a hint only
   kNewThread,  ///< other made the new thread tid able to run
   kFork,       ///< tid exists from now on
+  kExit,       ///< tid has ended
   kSeen,       ///< tid runs, as a sample of it shows
   kHandover,   ///< tid leaves and other runs; its callstack comes as kStackOf other
   kReady,      ///< who runs on the processor, or else other, makes tid able to run

@@ -69,6 +69,8 @@ WaitState stored(ThreadState::State state) {
       return WaitState::kPreempted;
     case State::kAwake:
       return WaitState::kAwake;
+    case State::kExited:
+      return WaitState::kExited;
     default:
       return WaitState::kUnknown;
   }
@@ -94,7 +96,7 @@ ThreadState* WaitEngine::thread(std::uint32_t tid) {
 // was woken before it had left.
 void WaitEngine::close(ThreadState& thread, std::uint64_t to, std::uint8_t flag,
                        const Waker& waker) {
-  if (thread.state == State::kNone || thread.state == State::kExited) {
+  if (thread.state == State::kNone || (thread.state == State::kExited && plan_.has_handovers)) {
     return;
   }
   const bool instant =
@@ -120,6 +122,10 @@ void WaitEngine::close(ThreadState& thread, std::uint64_t to, std::uint8_t flag,
 
 // With callstacks at switch-ins, intervals wait for it.
 void WaitEngine::give(ThreadState& thread, const WaitInterval& interval) {
+  if (plan_.own_threads != nullptr &&
+      plan_.own_threads->find(thread.tid) == core::NumberTable<std::uint32_t>::kNone) {
+    return;
+  }
   if (!plan_.has_handovers || interval.state == WaitState::kRunning) {
     emit_(interval);
     return;
@@ -228,6 +234,8 @@ void WaitEngine::dispatch(const SchedEvent& event) {
       return wake(event, waker_of(event, false), true);
     case SchedKind::kFork:
       return on_fork(event);
+    case SchedKind::kExit:
+      return on_exit(event);
     case SchedKind::kSeen:
       return on_seen(event);
     case SchedKind::kHandover:
@@ -263,10 +271,39 @@ void WaitEngine::on_fork(const SchedEvent& event) {
   }
 }
 
+// What the thread does ends here: a recording of some threads has no switch-out after it.
+void WaitEngine::on_exit(const SchedEvent& event) {
+  const ThreadState* const known = threads_.find(event.tid);
+  if (known == nullptr || known->state == State::kNone || known->state == State::kExited) {
+    return;
+  }
+  ThreadState& ended = *thread(event.tid);
+  if (ended.state == State::kPreempted || ended.state == State::kWoken) {
+    ended.state = State::kAwake;
+  } else if (ended.state == State::kBlocked) {
+    ended.state = State::kUnknown;
+  }
+  close(ended, event.time_ns);
+  ended.state = State::kExited;
+  ended.since = event.time_ns;
+}
+
+// A thread that exits has no id any more when it leaves its processor.
+bool WaitEngine::has_ended(std::uint32_t tid) {
+  const ThreadState* const known = threads_.find(tid);
+  return tid == kUnknownId || (known != nullptr && known->state == State::kExited);
+}
+
 void WaitEngine::on_switch(const SchedEvent& event) {
   if (plan_.system_wide) {
     if (const std::uint32_t* const expected = running_.find(event.cpu);
         expected != nullptr && *expected != event.tid) {
+      // Others ran there before: when this one began is not recorded.
+      if (event.tid != 0 && threads_.find(event.tid) == nullptr) {
+        if (ThreadState* const first_seen = thread(event.tid)) {
+          first_seen->state = State::kUnknown;
+        }
+      }
       break_run(*expected, event.time_ns);
     }
     running_.set(event.cpu, event.other);
@@ -277,7 +314,7 @@ void WaitEngine::on_switch(const SchedEvent& event) {
       leaving->switch_seen = true;
     }
   }
-  if (plan_.system_wide || threads_.find(event.other) != nullptr) {
+  if (plan_.system_wide || (threads_.find(event.other) != nullptr && !has_ended(event.other))) {
     enter(event.other, event.time_ns);
   }
 }
@@ -348,6 +385,8 @@ void WaitEngine::enter(std::uint32_t tid, std::uint64_t at) {
       thread.open = true;
       close(thread, at);
       break;
+    case State::kExited:
+      break;
     default:
       close(thread, at);
       break;
@@ -401,7 +440,7 @@ void WaitEngine::wake(const SchedEvent& event, const Waker& waker, bool is_new) 
 }
 
 void WaitEngine::on_switch_out(const SchedEvent& event) {
-  ThreadState* const found = event.tid == 0 ? nullptr : thread(event.tid);
+  ThreadState* const found = event.tid == 0 || has_ended(event.tid) ? nullptr : thread(event.tid);
   if (found == nullptr) {
     return;
   }
@@ -409,16 +448,15 @@ void WaitEngine::on_switch_out(const SchedEvent& event) {
   const StackId stack = std::exchange(thread.out_stack, kNoStack);
   // The switch itself came just before.
   if (plan_.has_switches &&
-      (std::exchange(thread.switch_seen, false) || thread.state == State::kExited ||
-       thread.state == State::kBlocked || thread.state == State::kPreempted)) {
+      (std::exchange(thread.switch_seen, false) || thread.state == State::kBlocked ||
+       thread.state == State::kPreempted)) {
     return;
   }
   leave(thread, event, stack);
 }
 
 void WaitEngine::on_switch_in(const SchedEvent& event) {
-  ThreadState* const found = event.tid == 0 ? nullptr : thread(event.tid);
-  if (found != nullptr && found->state != State::kExited) {
+  if (!has_ended(event.tid)) {
     enter(event.tid, event.time_ns);
   }
 }
@@ -446,7 +484,9 @@ void WaitEngine::on_seen(const SchedEvent& event) {
 void WaitEngine::finish() {
   apply_first_gaps();
   for (ThreadState& thread : threads_.threads()) {
-    close(thread, plan_.end_ns, kWaitOpenEnd);
+    if (thread.state != State::kExited) {
+      close(thread, plan_.end_ns, kWaitOpenEnd);
+    }
     release(thread, kNoStack);
   }
 }

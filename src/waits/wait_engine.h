@@ -125,7 +125,10 @@ struct WaitPlan {
   bool has_wakings = false;    ///< kWaking: kWakeup says the same later
   bool has_births = false;     ///< kNewThread: kFork says the same
   bool has_handovers = false;  ///< kHandover: callstacks come with switch-ins
-  std::uint64_t start_ns = 0;  ///< of the first record that is no kFork, kSeen or kGap
+  /// Of a recording of some threads: those that it is of, and of no other anything is claimed.
+  /// Null: all. Must outlive the engine.
+  const core::NumberTable<std::uint32_t>* own_threads = nullptr;
+  std::uint64_t start_ns = 0;  ///< of the first record that is no kFork, kExit, kSeen or kGap
   std::uint64_t end_ns = 0;    ///< of the last one
 };
 
@@ -169,12 +172,14 @@ class WaitEngine {
   void on_out_stack(const SchedEvent& event);
   void on_wakeup(const SchedEvent& event);
   void on_fork(const SchedEvent& event);
+  void on_exit(const SchedEvent& event);
   void on_switch(const SchedEvent& event);
   void on_switch_out(const SchedEvent& event);
   void on_switch_in(const SchedEvent& event);
   void on_seen(const SchedEvent& event);
   void leave(ThreadState& thread, const SchedEvent& event, StackId stack);
   void enter(std::uint32_t tid, std::uint64_t at);
+  [[nodiscard]] bool has_ended(std::uint32_t tid);
   void wake(const SchedEvent& event, const Waker& waker, bool is_new);
   void close_awake(ThreadState& thread, std::uint64_t at);
 

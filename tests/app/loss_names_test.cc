@@ -11,6 +11,7 @@
 
 #include "app/convert/capture_formats.h"
 #include "capture/loss_counters.h"
+#include "capture/weighted_events.h"
 #include "support/source_folder.h"
 
 namespace stackpack::app {
@@ -44,9 +45,9 @@ std::set<std::string> matches(const std::filesystem::path& file, const std::rege
 TEST_CASE("loss names: the names that the formats declare are those of the registry, all of them") {
   const std::regex declared("(?:string_view k\\w+ =\\s*|SkipReason k\\w+\\{\\s*)\"([a-z_]+)\"");
   const std::regex listed("\"([a-z_]+(?:\\.\\w+)?)\"");
-  std::set<std::string> names{std::string(kCompressedInputDamaged),
-                              std::string(kSystemFactsOverLimit),
-                              std::string(capture::kRecordsWithoutCounts)};
+  std::set<std::string> names{
+      std::string(kCompressedInputDamaged), std::string(kSystemFactsOverLimit),
+      std::string(capture::kRecordsWithoutCounts), std::string(capture::kWeightsRounded)};
   for (const std::filesystem::path& file : sources()) {
     if (file.filename().string().ends_with("_losses.h")) {
       names.merge(matches(file, declared));

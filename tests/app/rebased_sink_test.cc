@@ -77,6 +77,7 @@ TEST_SUITE("rebased sink") {
                                .memory_limit = std::uint64_t{64} << 20,
                                .builder_bytes = std::uint64_t{16} << 20,
                                .merges = true});
+      spool.add_event({"cycles", true});
       app::RebasedSink sink(spool, threads);
       std::uint64_t time_ns = 0;
       for (std::uint64_t generation = 0; generation < kGenerations; ++generation) {

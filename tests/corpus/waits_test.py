@@ -36,7 +36,7 @@ def intervals_of(program, capture, folder, *options):
     return packed, [line for line in listing.splitlines() if not line.startswith("#")]
 
 
-STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown", "exited")
 
 
 def wrong_sums(program, packed, wanted):

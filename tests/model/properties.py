@@ -11,6 +11,10 @@ import reports
 from store import NONE, Store
 
 
+# Imported profiles have no times, so merge refuses them next to captures: no law says anything of it.
+APART = "an imported profile does not merge with a capture"
+
+
 def run(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
@@ -95,7 +99,7 @@ def merge_is_commutative(program, store, random, folder, others):
     command = [program, "merge", "-q", a, b, c, "-o", first]
     one, error = written(*command)
     if one is None or error:
-        return command, [error]
+        return command, [] if APART in error else [error]
     two, why = written(program, "merge", "-q", c, a, b, "-o", second)
     if one != two:
         return command, [f"another order gives other bytes {why}"]
@@ -111,7 +115,7 @@ def merge_keeps_sums(program, store, random, folder, others):
     command = [program, "merge", "-q", store.path, other.path, "-o", out]
     data, error = written(*command)
     if data is None or error:
-        return command, [error]
+        return command, [] if APART in error else [error]
     event = random.choice(store.events)[0]
     ask = lambda *files: answer(program, "top", *files, "--json", "--idle", "-n", "0", "--event", event, "--count", "samples")
 

@@ -804,7 +804,7 @@ def list_intervals(file):
         return
     for block in file.blocks(WAIT_REASONS):
         reasons = [block.take(block.varint()).decode() for _ in range(block.varint())]
-    states = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+    states = ("running", "blocked", "woken", "preempted", "awake", "unknown", "exited")
     for block in file.blocks(INTERVALS):
         rows = block.varint()
         ids = []

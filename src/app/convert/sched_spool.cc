@@ -12,8 +12,15 @@ namespace {
 // Whether a record of this kind bounds what is known: a fork may come seconds before the switches
 // of its thread.
 bool bounds(SchedKind kind) {
-  return kind != SchedKind::kFork && kind != SchedKind::kSeen && kind != SchedKind::kGap &&
-         kind != SchedKind::kStackOf && kind != SchedKind::kBorn;
+  return kind != SchedKind::kFork && kind != SchedKind::kExit && kind != SchedKind::kSeen &&
+         kind != SchedKind::kGap && kind != SchedKind::kStackOf && kind != SchedKind::kBorn;
+}
+
+// Whether a record of this kind is of a thread that is recorded; others are named as next or woken.
+bool is_own(SchedKind kind) {
+  return kind == SchedKind::kSwitch || kind == SchedKind::kSwitchOut ||
+         kind == SchedKind::kSwitchIn || kind == SchedKind::kOutStack || kind == SchedKind::kFork ||
+         kind == SchedKind::kExit || kind == SchedKind::kSeen;
 }
 
 }  // namespace
@@ -29,6 +36,9 @@ Status SchedSpool::add(const capture::SchedRecord& record, const NodeRef& node,
   row.segment = node.segment;
   row.pending = pending;
   ++counts_[static_cast<std::size_t>(record.kind)];
+  if (is_own(record.kind) && own_threads_.size() < waits::ThreadTable::kMostThreads) {
+    own_threads_.number(record.tid);
+  }
   if (bounds(record.kind)) {
     start_ns_ = std::min(start_ns_, record.time_ns);
     end_ns_ = std::max(end_ns_, record.time_ns);
@@ -42,8 +52,10 @@ bool SchedSpool::has_waits() const {
          0;
 }
 
-waits::WaitPlan SchedSpool::plan() const {
+waits::WaitPlan SchedSpool::plan(bool system_wide) const {
   waits::WaitPlan plan;
+  plan.system_wide = system_wide;
+  plan.own_threads = system_wide ? nullptr : &own_threads_;
   plan.has_switches = count(SchedKind::kSwitch) != 0;
   plan.has_records = count(SchedKind::kSwitchOut) + count(SchedKind::kSwitchIn) != 0;
   plan.has_wakings = count(SchedKind::kWaking) != 0;

@@ -7,6 +7,7 @@
 #include "app/convert/pending_table.h"
 #include "app/convert/spool_codec.h"
 #include "capture/wait_facts.h"
+#include "core/number_table.h"
 #include "scratch/external_sort.h"
 #include "stackpack/result.h"
 #include "waits/wait_engine.h"
@@ -32,8 +33,8 @@ class SchedSpool {
   /// Whether there are switches.
   [[nodiscard]] bool has_waits() const;
 
-  /// What the engine must know; `system_wide` is the caller's.
-  [[nodiscard]] waits::WaitPlan plan() const;
+  /// What the engine must know. Refers to this.
+  [[nodiscard]] waits::WaitPlan plan(bool system_wide) const;
 
   /// All records in order of time. May be called again.
   template <typename Visit>
@@ -57,6 +58,7 @@ class SchedSpool {
 
   scratch::ExternalSort<SchedRow, ByTime> rows_;
   std::array<std::uint64_t, 16> counts_{};
+  core::NumberTable<std::uint32_t> own_threads_;
   std::uint64_t start_ns_ = ~std::uint64_t{0};
   std::uint64_t end_ns_ = 0;
 };

@@ -115,12 +115,12 @@ Status find_waits(CaptureSpool& capture, PackedStacks& stacks, IntervalSort& int
   if (!sched.has_waits()) {
     return {};
   }
-  waits::WaitPlan plan = sched.plan();
+  waits::WaitPlan plan = sched.plan(false);
   const Result<bool> wide = is_system_wide(capture, plan);
   if (!wide) {
     return wide.error();
   }
-  plan.system_wide = *wide;
+  plan = sched.plan(*wide);
   Status status;
   waits::WaitEngine engine(plan, [&](const WaitInterval& interval) {
     if (status) {

@@ -61,7 +61,8 @@ class RunFinder {
 
   void add_wait(const WaitInterval& row) {
     const std::uint64_t length = row.to_ns - row.from_ns;
-    if (row.state == WaitState::kUnknown || row.state == WaitState::kAwake) {
+    if (row.state == WaitState::kUnknown || row.state == WaitState::kAwake ||
+        row.state == WaitState::kExited) {
       return;
     }
     fits_ = fits_ || fits_state(filter_, row, reasons_);

@@ -314,7 +314,7 @@ class PerfettoEncoder {
 
   // `running`, `blocked: S`. Nothing: it is not known what the thread did.
   [[nodiscard]] std::string title_of(const WaitInterval& row) const {
-    if (row.state == WaitState::kUnknown) {
+    if (row.state == WaitState::kUnknown || row.state == WaitState::kExited) {
       return {};
     }
     std::string title(wait_state_name(row.state));

@@ -256,9 +256,11 @@ void LaneReading::encode(const WaitInterval& row, std::uint32_t context) {
   if (row.from_ns > state_.end_ns) {
     put_interval(kGap, row.from_ns);
   }
-  put_interval(static_cast<std::uint8_t>(static_cast<unsigned>(row.state) | unsigned{row.flags}
-                                                                                << kFlagShift),
-               row.to_ns);
+  // A page shows nothing of a thread that has ended.
+  const WaitState shown = row.state == WaitState::kExited ? WaitState::kUnknown : row.state;
+  put_interval(
+      static_cast<std::uint8_t>(static_cast<unsigned>(shown) | unsigned{row.flags} << kFlagShift),
+      row.to_ns);
   if (row.state == WaitState::kRunning) {
     return;
   }

@@ -82,10 +82,23 @@ bool looks_like_message(std::span<const std::byte> head, bool whole) {
   return fit.fits && fit.unknown == 0 && (fit.has(kResourceProfiles) || fit.has(kDictionary));
 }
 
-// A length of less than 16 MiB, so that no other number is one.
-bool looks_like_frame(const capture::CaptureHead& head) {
-  return head.bytes.size() > kFrameBytes && head.bytes[0] == std::byte{0} &&
-         looks_like_message(head.bytes.subspan(kFrameBytes), false);
+std::uint64_t frame_size(std::span<const std::byte> length) {
+  std::uint64_t size = 0;
+  for (const std::byte byte : length) {
+    size = size << 8 | std::to_integer<std::uint64_t>(byte);
+  }
+  return size;
+}
+
+// A length of less than 16 MiB, so that no other number is one, and a message of that length.
+bool looks_like_frame(std::span<const std::byte> head) {
+  if (head.size() <= kFrameBytes || head[0] != std::byte{0}) {
+    return false;
+  }
+  const std::uint64_t size = frame_size(head.first(kFrameBytes));
+  const std::span<const std::byte> rest = head.subspan(kFrameBytes);
+  const bool whole = size <= rest.size();
+  return looks_like_message(whole ? rest.first(size) : rest, whole);
 }
 
 // The length in front of a message at `begin`, if the messages have any.
@@ -95,11 +108,7 @@ Result<std::uint64_t> framed_size(io::ByteSource& source, std::uint64_t begin) {
   if (!count) {
     return count.error();
   }
-  std::uint64_t size = 0;
-  for (const std::byte byte : std::span(head).first(*count)) {
-    size = size << 8 | std::to_integer<std::uint64_t>(byte);
-  }
-  return *count == kFrameBytes ? size : 0;
+  return *count == kFrameBytes ? frame_size(head) : 0;
 }
 
 // Shows where each message is. Where that ends too early, and the file is longer: `cut`.
@@ -162,7 +171,7 @@ Probe probe(const capture::CaptureHead& head) {
   if (json.is_json()) {
     return probe_json(json);
   }
-  return looks_like_message(head.bytes, head.whole) || looks_like_frame(head)
+  return looks_like_message(head.bytes, head.whole) || looks_like_frame(head.bytes)
              ? Probe{ProbeAnswer::kCertain, "the fields of ProfilesData"}
              : Probe{ProbeAnswer::kNo,
                      "is neither a message with the fields of ProfilesData nor "

@@ -283,12 +283,16 @@ Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
     fill_switch_record(record, event);
     return sink_.add_sched(event, {}, {});
   }
-  if (type == RecordType::kFork) {
+  if (type == RecordType::kFork || type == RecordType::kExit) {
+    const bool exits = type == RecordType::kExit;
     body.skip(8);  // pid, parent
-    event.kind = SchedKind::kFork;
+    event.kind = exits ? SchedKind::kExit : SchedKind::kFork;
     event.tid = body.read<std::uint32_t>();
     body.skip(4);
     event.time_ns = body.read<std::uint64_t>();
+    if (exits && time != 0) {
+      event.time_ns = steady_time(known, time);
+    }
     return body.ok() && event.time_ns != 0 ? sink_.add_sched(event, {}, {}) : Status();
   }
   return {};

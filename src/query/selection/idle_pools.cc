@@ -22,7 +22,7 @@ void IdlePools::add(const WaitInterval& row) {
     blocked_ns_ = core::saturating_sum(blocked_ns_, length);
     is_idle_worker_ =
         is_idle_worker_ || (row.reason < reasons_.size() && reasons_[row.reason] == kIdleWorker);
-  } else if (row.state != WaitState::kUnknown) {
+  } else if (row.state != WaitState::kUnknown && row.state != WaitState::kExited) {
     able_ns_ = core::saturating_sum(able_ns_, length);
   }
 }
