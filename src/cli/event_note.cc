@@ -52,7 +52,7 @@ void write_notices(JsonText& json, const std::vector<std::string>& notices) {
 
 std::vector<std::string> notices_of(const std::string& file, std::vector<std::string> notices) {
   for (std::string& notice : notices) {
-    notice = file + ": " + notice;
+    notice.insert(0, ": ").insert(0, file);
   }
   return notices;
 }

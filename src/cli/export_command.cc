@@ -79,7 +79,11 @@ std::string export_json(const ExportReport& report, const ExportArguments& argum
 int summarize(const ExportReport& report, const ExportArguments& arguments,
               const std::vector<std::string>& notices, const Messages& messages) {
   if (!arguments.quiet) {
-    warn_of(arguments.files.size() == 1 ? arguments.files.front() : "export", notices, messages);
+    // No copy: the output is there already, and nothing may fail for want of memory.
+    const std::string_view file = arguments.files.size() == 1
+                                      ? std::string_view(arguments.files.front())
+                                      : std::string_view("export");
+    warn_of(file, notices, messages);
   }
   if (arguments.json) {
     return print(export_json(report, arguments, notices), messages);
@@ -167,6 +171,8 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
     }
     options.html.tables = std::move(*tables);
   }
+  // Before there is an output: what fails leaves the old one.
+  const std::vector<std::string> notices = app::cut_notices(opened->reader().statistics());
   const Result<ExportReport> report = export_capture(opened->reader(), arguments.output, options);
   progress.clear();
   if (!report) {
@@ -177,7 +183,7 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
                       messages);
     note_idle(file, report->idle, messages);
   }
-  return summarize(*report, arguments, app::cut_notices(opened->reader().statistics()), messages);
+  return summarize(*report, arguments, notices, messages);
 }
 
 }  // namespace stackpack::cli

@@ -145,18 +145,19 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   std::string scratch = output == "-" ? io::temporary_directory() : io::directory_of(output);
   ExportJob job{**selection, options, std::move(scratch), *rules};
   job.reader = &reader;
-  const Status status = is_folder ? write_directory(job, output) : write_file(job, output, *rules);
-  if (!status) {
-    return status.error();
-  }
+  // What takes memory goes before the output is there: an error must find the old one untouched.
   const query::EventChoice& choice = (*selection)->choice();
   if (choice.is_chosen()) {
     job.report.event = choice.name_of(choice.main_event());
     job.report.other_events = choice.left_out();
   }
   job.report.unit = choice.measure_of(choice.main_event()).unit;
+  const Status status = is_folder ? write_directory(job, output) : write_file(job, output, *rules);
+  if (!status) {
+    return status.error();
+  }
   job.report.idle = (*selection)->idle_left_out();
-  return job.report;
+  return std::move(job.report);
 }
 
 // The names of formats.

@@ -16,7 +16,8 @@ struct AliasRank {
   bool is_weak = false;
   bool is_not_global = false;
 
-  friend auto operator<=>(const AliasRank&, const AliasRank&) = default;
+  // clang-tidy takes the zero of a defaulted comparison for a pointer.
+  friend auto operator<=>(const AliasRank&, const AliasRank&) = default;  // NOLINT
 };
 
 /// Decides between equal ranks: the fewest leading underscores, then the longest name, then no
@@ -32,7 +33,7 @@ struct AliasNameRank {
   std::size_t missing;  ///< less for longer ones
   bool is_system_call;
 
-  friend auto operator<=>(const AliasNameRank&, const AliasNameRank&) = default;
+  friend auto operator<=>(const AliasNameRank&, const AliasNameRank&) = default;  // NOLINT
 };
 
 }  // namespace stackpack::symbolize

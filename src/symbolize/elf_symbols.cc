@@ -50,8 +50,8 @@ class BestAlias {
     const auto order = later.name == first.name
                            ? std::weak_ordering::equivalent
                            : std::weak_ordering(name_rank(later.name) <=> name_rank(first.name));
-    return order < 0 || (order == 0 && later.source != FunctionSource::kDynsym &&
-                         first.source == FunctionSource::kDynsym);
+    return std::is_lt(order) || (std::is_eq(order) && later.source != FunctionSource::kDynsym &&
+                                 first.source == FunctionSource::kDynsym);
   }
 
  private:

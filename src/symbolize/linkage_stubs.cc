@@ -76,7 +76,7 @@ std::vector<Stub> stubs_of_aarch64(const CodeBytes& code) {
       const std::uint64_t pages = (page >> 29U & 3U) | (page >> 3U & 0x1F'FFFCU);
       const std::uint64_t distance = ((pages ^ 0x10'0000U) - 0x10'0000U) << 12U;  // it has a sign
       const std::uint64_t slot =
-          (start & ~std::uint64_t{0xFFF}) + distance + (word >> 10U & 0xFFFU) * 8;
+          (start & ~std::uint64_t{0xFFF}) + distance + std::uint64_t{word >> 10U & 0xFFFU} * 8;
       stubs.push_back({before == kLandingPad ? start - 4 : start, 0, slot});
     }
     before = page;

@@ -222,7 +222,8 @@ def run(program, arguments, sanitized, endless):
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
     problem = None
-    lines = error.decode(errors="replace").splitlines()
+    # After the reason, one line for each format that was tried.
+    lines = [line for line in error.decode(errors="replace").splitlines() if ": not read as " not in line]
     refusals = REFUSALS_OF_SELECTIONS if arguments[0] in ("show", "export") else REFUSALS
     if child.returncode not in refusals | {0}:
         problem = f"ended with {child.returncode}: {' / '.join(lines)[-300:]}"
@@ -240,7 +241,7 @@ def run(program, arguments, sanitized, endless):
 def check_good_capture(program, folder):
     """What a program that does nothing gets wrong."""
     capture, packed = folder / "good", folder / "good.spk"
-    capture.write_bytes(perf_pipe(*[record(9, struct.pack("<QIIQQQ", 0x1000, 1, 1, 5 + i, 1, 0x2000))
+    capture.write_bytes(perf_pipe(*[record(9, struct.pack("<QIIQQQ", 0x2000, 1, 1, 5 + i, 1, 0x2000))
                                     for i in range(3)]))
     subprocess.run([program, "convert", str(capture), "-o", str(packed), "--quiet"], check=True)
     listing = subprocess.run([program, "dump", "--stacks", str(packed)], check=True, capture_output=True).stdout

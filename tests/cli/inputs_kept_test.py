@@ -13,10 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|BUNDLE.zip", "BUNDLE.zip",
+PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|BUNDLE.zip", "DIR|BUNDLE.zip|FILE", "BUNDLE.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "FROM,TO", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
-          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER"]
+          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER", "KEY=VALUE"]
 OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
@@ -66,6 +66,10 @@ CASES = {
     ("trend", "DIR"): [("trend base --html -o OUT", "base/000001-one-0123456789abcdef.spk")],
     ("cut", "IN.spk"): [("cut old.spk -o OUT", "old.spk")],
     ("redact", "IN.spk"): [("redact old.spk -o OUT", "old.spk")],
+    ("export", "--kallsyms"): [("export demo.data --format folded --kallsyms kallsyms -o OUT", "kallsyms")],
+    ("export", "--perf-map"): [("export jit.data --format folded --perf-map maps -o OUT", "maps/perf-100.map")],
+    ("diff", "--kallsyms"): [("diff demo.data --against demo.data --kallsyms kallsyms --html -o OUT", "kallsyms")],
+    ("diff", "--perf-map"): [("diff jit.data --against jit.data --perf-map maps --html -o OUT", "maps/perf-100.map")],
     ("redact", "--key"): [("redact old.spk --key kallsyms -o OUT", "kallsyms")],
     ("symbolize", "IN.spk"): [("symbolize old.spk -o OUT", "old.spk")],
     ("symbolize", "--symbols"): [("symbolize framed.spk --symbols here -o OUT", "here/framed"),

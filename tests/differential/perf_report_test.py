@@ -220,6 +220,8 @@ def named_alike(perf, ours):
     def once(rows):
         counts = collections.Counter(row[0] for row in rows)
         return {name for name, count in counts.items() if count == 1}
+    # perf looks a caller up at the address it returns to: behind the call of the dynamic linker's _start.
+    perf = [("_start" if row[0] == "_dl_start_user" else row[0], *row[1:]) for row in perf]
     both = once(perf) & once(ours)
     return [row for row in perf if row[0] in both], [row for row in ours if row[0] in both]
 

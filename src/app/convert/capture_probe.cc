@@ -96,12 +96,18 @@ Result<bool> looks_like_capture(const std::string& path) {
   return format_of(head->view()) != nullptr;
 }
 
-bool looks_like_packed(const std::string& path) {
+Result<bool> is_packed(const std::string& path) {
   const io::FilesRead::LookOnly look_only;
   const Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
   std::array<std::byte, spk::kHeaderBytes> head{};
   const Result<std::size_t> count = source ? (*source)->read_at(0, head) : source.error();
-  return count && spk::looks_like_spk(std::span(head).first(*count));
+  return count ? Result<bool>(spk::looks_like_spk(std::span(head).first(*count)))
+               : no_capture_or(count.error());
+}
+
+bool looks_like_packed(const std::string& path) {
+  const Result<bool> packed = is_packed(path);
+  return packed && *packed;
 }
 
 }  // namespace stackpack::app

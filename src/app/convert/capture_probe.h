@@ -37,6 +37,10 @@ codec::FileCompression compression_around(const HeadBytes& head, const std::stri
 Result<bool> looks_like_capture(const std::string& path);
 
 /// Whether `path` is a .spk file, whole or damaged, by content. Only regular files are opened.
+/// Errors: kIo, kResource: whether it is one is not known.
+Result<bool> is_packed(const std::string& path);
+
+/// The same; not known is no.
 bool looks_like_packed(const std::string& path);
 
 }  // namespace stackpack::app

@@ -47,7 +47,9 @@ Error FormatChoice::error_of_all(const Error& last) const {
 
 std::vector<FormatTried> FormatChoice::tried() const {
   std::vector<FormatTried> tried;
-  if (answers_.empty() || answers_.front().probe.answer == ProbeAnswer::kCertain) {
+  // A format whose turn it still is failed by something else than the content.
+  if (format() != nullptr || answers_.empty() ||
+      answers_.front().probe.answer == ProbeAnswer::kCertain) {
     return tried;
   }
   for (std::size_t i = 0; i < answers_.size(); ++i) {

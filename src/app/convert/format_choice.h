@@ -36,7 +36,8 @@ class FormatChoice {
   /// The error when no format is left, `last` being that of the last one.
   [[nodiscard]] Error error_of_all(const Error& last) const;
 
-  /// What each format says, or why reading failed. Empty when one was certain or asked for.
+  /// What each format says, or why reading failed. Empty when one was certain or
+  /// asked for, and when the last error says nothing of the content.
   [[nodiscard]] std::vector<FormatTried> tried() const;
 
  private:

@@ -59,9 +59,13 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
   std::error_code failed;
   const bool is_fifo = std::filesystem::is_fifo(io::path_of(path), failed);
   const bool is_named = path == "-" || !options.convert.format.empty() || is_fifo;
+  const Result<bool> is_done = is_named ? Result<bool>(false) : is_packed(path);
+  if (!is_done) {
+    return is_done.error();
+  }
   PackedFile packed;
   packed.path_ = path;
-  if (is_named || !looks_like_packed(path)) {
+  if (!*is_done) {
     auto scratch = pack(path, options, path != "-" && !is_fifo, progress);
     if (scratch && options.rework) {
       scratch = rework((*scratch)->file(), options, options.rework);

@@ -23,7 +23,8 @@ struct SchedRow : capture::SchedRecord {
 
 /// Sorts records of switches by time in bounded memory, and counts what a WaitPlan asks for.
 ///
-/// Memory: nothing without records; else that of an ExternalSort of kRows.
+/// Memory: nothing without records; else that of an ExternalSort of kRows, and the ids of at most
+/// ThreadTable::kMostThreads threads.
 class SchedSpool {
  public:
   explicit SchedSpool(std::string scratch_directory);

@@ -8,8 +8,7 @@ namespace stackpack::query {
 
 /// Trees of callstacks have a node for each inlined call of each frame. A small file can have 500
 /// calls at each of its places, and callstacks of many of those. Of a chain with more than
-/// `kMost`, which no compiler was seen to make, trees show the outermost and the innermost ones,
-/// and one frame in place of the others.
+/// `kMost`, trees show the outermost and the innermost ones, and one frame in place of the others.
 struct InlinedChain {
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kShownAtEnd = 8;

@@ -1,6 +1,7 @@
 #include "query/selection/cut_notices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -39,8 +40,8 @@ std::string counted(const Statistics& statistics, LossKind kind) {
 // `12.3 %`.
 std::string share_of(std::uint64_t part, std::uint64_t whole) {
   constexpr double kPermille = 1000;
-  const auto permille = static_cast<std::uint64_t>(
-      static_cast<double>(part) / static_cast<double>(whole) * kPermille + 0.5);
+  const auto permille =
+      std::llround(static_cast<double>(part) / static_cast<double>(whole) * kPermille);
   return std::to_string(permille / 10) + '.' + std::to_string(permille % 10) + " %";
 }
 
