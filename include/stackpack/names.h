@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,6 +109,15 @@ struct FunctionAlias {
   std::uint32_t alias = kNoText;  ///< as people read it
 
   friend bool operator==(const FunctionAlias&, const FunctionAlias&) = default;
+};
+
+/// The aliases of one name. Copies share them.
+struct AliasList {
+  std::shared_ptr<const std::vector<std::string>> texts{};  ///< null: none
+
+  friend bool operator==(const AliasList& a, const AliasList& b) {
+    return a.texts == b.texts || (a.texts && b.texts && *a.texts == *b.texts);
+  }
 };
 
 /// A function whose code became part of another one's. Rows form trees, whose roots are inlined

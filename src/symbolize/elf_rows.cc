@@ -28,7 +28,7 @@ class ElfRowMaker {
     const LinkedName name = linked_.add(symbol.name);
     add_function(symbol.start, symbol.size, symbol.source, name);
     for (const ElfSymbol& alias : symbols_.aliases_of(symbol)) {
-      names_.add_alias(name.name, linked_.add(alias.name).name);
+      names_.add_alias(name.name, linked_.add_alias(alias.name));
     }
   }
 

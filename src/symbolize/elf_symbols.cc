@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -324,8 +325,9 @@ void ElfSymbols::settle() {
     before->size = size;
   }
   functions_.resize(kept);
-  core::sort_rows(aliases_,
-                  [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
+  core::sort_rows(aliases_, [](const ElfSymbol& a, const ElfSymbol& b) {
+    return std::tuple(a.start, a.name.size(), a.name) < std::tuple(b.start, b.name.size(), b.name);
+  });
   find_ends();
 }
 
@@ -333,7 +335,14 @@ std::span<const ElfSymbol> ElfSymbols::aliases_of(const ElfSymbol& function) con
   const auto [first, last] =
       std::equal_range(aliases_.begin(), aliases_.end(), function,
                        [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
-  return {first, last};
+  const std::span<const ElfSymbol> all(first, last);
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < std::min(all.size(), kMostAliases) &&
+         (bytes += all[count].name.size()) <= kMostAliasBytes) {
+    ++count;
+  }
+  return all.first(count);
 }
 
 const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {

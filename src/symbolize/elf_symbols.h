@@ -57,7 +57,10 @@ class ElfSymbols {
 
   [[nodiscard]] const std::vector<ElfSymbol>& functions() const { return functions_; }
 
-  /// The other names of a function, in no order.
+  /// Other names of a function, the shortest first, so many: linkers that fold equal functions
+  /// give one address to thousands.
+  static constexpr std::size_t kMostAliases = 64;
+  static constexpr std::size_t kMostAliasBytes = 4096;
   [[nodiscard]] std::span<const ElfSymbol> aliases_of(const ElfSymbol& function) const;
 
   /// Tables that could not be read, or not to the end.

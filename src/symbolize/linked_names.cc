@@ -36,7 +36,7 @@ void add_demangled(const Names& linked, const SymbolLimits& limits, NameCollecto
     names.add_line(row);
   }
   for (const FunctionAlias& row : linked.aliases) {
-    names.add_alias(texts.add(from[row.name]).name, texts.add(from[row.alias]).name);
+    names.add_alias(texts.add_alias(from[row.name]), texts.add_alias(from[row.alias]));
   }
 }
 

@@ -113,7 +113,9 @@ class AnswerReader {
     read_rows(names.functions, [this] { return function(); });
     read_rows(names.inlined, [this, &names] { return inlined_call(names.inlined.size()); });
     read_rows(names.lines, [this, &names] { return line(names.inlined.size()); });
-    read_rows(names.aliases, [this] { return alias(); });
+    if (in_.remaining() != 0) {
+      read_rows(names.aliases, [this] { return alias(); });
+    }
     if (!ok_ || !in_.ok() || in_.remaining() != 0) {
       return in_.corrupt("symbols: the answer of a reader is damaged");
     }
@@ -213,7 +215,9 @@ std::vector<std::byte> encode_names(const FoundNames& found) {
   write_rows(out, names.functions);
   write_rows(out, names.inlined);
   write_rows(out, names.lines);
-  write_rows(out, names.aliases);
+  if (!names.aliases.empty()) {
+    write_rows(out, names.aliases);
+  }
   return out.take();
 }
 

@@ -145,6 +145,13 @@ TEST_SUITE("spk names") {
       parts.section(kind).kind = kUnknownKind;
       CHECK(!open_spk(parts.join())->names().has_value());
     }
+    for (const std::uint64_t items : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}}) {
+      SpkParts parts = take_apart(good);
+      parts.section(spk::SectionKind::kFunctionAliases).items = items;
+      CHECK(!open_spk(parts.join())->names().has_value());
+      parts.section(spk::SectionKind::kAliasTexts).items = items;
+      CHECK(!open_spk(parts.join())->names().has_value());
+    }
   }
 
   TEST_CASE("spk names: long names that are alike take as many bytes as readers want of them") {

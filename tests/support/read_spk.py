@@ -713,7 +713,9 @@ def read_aliases(file, texts):
     need(all(name < texts for name in names), "function aliases: a name that is not there")
     aliases = read_texts(file, ALIAS_TEXTS)
     need(len(aliases) == len(names), "function aliases: number of texts")
-    return list(zip(names, aliases))
+    rows = list(zip(names, aliases))
+    need(all(aliases) and all(a < b for a, b in zip(rows, rows[1:])), "function aliases: order")
+    return rows
 
 
 BRANCH_TYPES = ("UNKNOWN COND UNCOND IND CALL IND_CALL RET SYSCALL SYSRET COND_CALL COND_RET ERET IRQ SERROR "

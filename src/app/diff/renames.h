@@ -18,7 +18,7 @@ struct RowName {
   std::string module;
   std::string place;
   query::CodeMode mode = query::CodeMode::kUnknown;
-  std::vector<std::string> aliases{};  ///< what a function is called, too
+  std::vector<AliasList> aliases{};  ///< what a function is called, too
 };
 
 /// Old names and the new ones that they are compared under.

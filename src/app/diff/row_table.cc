@@ -48,7 +48,9 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
   }
   identity.name.place = entity.place;
   identity.name.mode = entity.mode;
-  identity.name.aliases = entity.aliases;
+  if (entity.aliases.texts) {
+    identity.name.aliases.push_back(entity.aliases);
+  }
   const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
   identity.exact = identity.name.name + rest;
   identity.unnumbered = unnumbered + rest;
@@ -57,9 +59,9 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
 
 // What a row is called on one side it is called on both.
 void add_aliases(const RowName& from, RowName& to) {
-  for (const std::string& alias : from.aliases) {
-    if (std::find(to.aliases.begin(), to.aliases.end(), alias) == to.aliases.end()) {
-      to.aliases.push_back(alias);
+  for (const AliasList& list : from.aliases) {
+    if (std::find(to.aliases.begin(), to.aliases.end(), list) == to.aliases.end()) {
+      to.aliases.push_back(list);
     }
   }
 }

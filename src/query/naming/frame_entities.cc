@@ -1,6 +1,7 @@
 #include "query/naming/frame_entities.h"
 
-#include <algorithm>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   }
   const std::uint32_t number = texts_.intern(key);
   if (number == entities_.size()) {
-    add_aliases(entity);
+    entity.aliases = aliases_of(entity.function.empty() ? entity.name : entity.function);
     entities_.push_back(std::move(entity));
   } else {
     see_as(number, entity.mode);
@@ -109,18 +110,20 @@ std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
   return wholes_[number] - 1;
 }
 
-void FrameEntities::add_aliases(FrameEntity& entity) {
+AliasList FrameEntities::aliases_of(std::string_view name) {
   if (!aliases_) {
     const Names& names = selection_.view().names;
-    aliases_.emplace();
+    std::unordered_map<std::string_view, std::vector<std::string>> lists;
     for (const FunctionAlias& row : names.aliases) {
-      aliases_->emplace(names.texts[row.name], names.texts[row.alias]);
+      lists[names.texts[row.name]].emplace_back(names.texts[row.alias]);
+    }
+    aliases_.emplace();
+    for (auto& [of, list] : lists) {
+      aliases_->emplace(of, AliasList{std::make_shared<std::vector<std::string>>(std::move(list))});
     }
   }
-  const auto [first, last] =
-      aliases_->equal_range(entity.function.empty() ? entity.name : entity.function);
-  entity.aliases.clear();
-  std::for_each(first, last, [&](const auto& row) { entity.aliases.emplace_back(row.second); });
+  const auto found = aliases_->find(name);
+  return found == aliases_->end() ? AliasList() : found->second;
 }
 
 std::string FrameEntities::made_by(const MappingContext& context) {

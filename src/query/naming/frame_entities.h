@@ -44,7 +44,7 @@ struct FrameEntity {
   /// With keep_functions, of modules and files: the function whose code it is, and its image.
   std::string function{};
   std::string function_module{};
-  std::vector<std::string> aliases{};  ///< what the function is called, too
+  AliasList aliases{};  ///< what the function is called, too
 };
 
 /// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
@@ -115,8 +115,8 @@ class FrameEntities {
     std::uint32_t count = 0;
   };
 
-  // Gives an entity the other names of its function.
-  void add_aliases(FrameEntity& entity);
+  // The other names of a function.
+  AliasList aliases_of(std::string_view name);
   // The module of code that a process makes at run time: `[JIT] node`.
   std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
@@ -134,7 +134,7 @@ class FrameEntities {
   std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
   // By the name of functions; none before one is asked for.
-  std::optional<std::unordered_multimap<std::string_view, std::string_view>> aliases_;
+  std::optional<std::unordered_map<std::string_view, AliasList>> aliases_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame
