@@ -15,6 +15,8 @@ import read_spk as spk  # noqa: E402
 NONE = spk.NONE
 UNKNOWN, KERNEL, USER = 0, 1, 2
 SYNTHETIC_FROM = 1 << 63
+MERGED_NAMES = 0x8F << 56
+OF_PROCESSES = (1, 2, 15, 16)  # sources: .NET, JScript, perf maps, jitdump
 EXACT, RETURN = "exact", "return"
 IDLE = 2  # bit of a sample's flags
 
@@ -243,4 +245,8 @@ class Store:
 
     def is_made_at_run_time(self, frame, pid, time):
         function = self.function_at(frame, pid, time)
-        return function is not None and function.owner == 0
+        if function is None:
+            return False
+        # In a merged file it is a name; that a runtime's events or maps said it is all that is known.
+        return function.owner == 0 or (function.owner == 1 and MERGED_NAMES <= function.start < SYNTHETIC_FROM + (1 << 60)
+                                       and function.source in OF_PROCESSES)

@@ -53,7 +53,7 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
 
 CodeMode mode_of(const Frame& frame, const CodeLocation& location) {
   const bool made_at_run_time =
-      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
+      location.function != nullptr && is_made_at_run_time(*location.function);
   return code_mode(frame.mode, made_at_run_time);
 }
 
@@ -158,7 +158,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const bool has_image = location.module != nullptr;
   // Code that was made at run time may have an image: .NET says of which assembly a method is.
   const bool of_process = location.function != nullptr &&
-                          location.function->owner == FunctionOwner::kProcess &&
+                          is_made_at_run_time(*location.function) &&
                           (!has_image || capture::is_memory_name(location.module->path));
   const std::string module(of_process  ? made_by(context)
                            : has_image ? std::string(file_name_of(*location.module))
