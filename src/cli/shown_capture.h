@@ -84,7 +84,7 @@ std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
 /// was made into one has no readable names of.
 template <typename Packed>
 std::vector<std::string> notices_of_shown(const Packed& file, const Reader& reader) {
-  std::vector<std::string> notices = app::cut_notices(reader.statistics());
+  std::vector<std::string> notices = app::cut_notices(reader);
   notices.insert(notices.end(), file.notices().begin(), file.notices().end());
   return notices;
 }

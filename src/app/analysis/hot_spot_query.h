@@ -46,7 +46,7 @@ struct HotSpot {
   std::uint64_t total = 0;  ///< samples in it or in what it called; each sample once
   /// Of a row of callstacks: the lowest number of those that it stands for, as `show` takes it.
   std::optional<StackId> stack = std::nullopt;
-  AliasList aliases{};  ///< what a function is called, too
+  std::vector<AliasList> aliases{};  ///< what a function is called, too
 
   friend bool operator==(const HotSpot&, const HotSpot&) = default;
 };

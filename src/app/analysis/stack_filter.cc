@@ -23,7 +23,7 @@ Status add_patterns(const std::vector<std::string>& texts, Patterns& patterns) {
 
 bool fits_any(const Patterns& patterns, const query::FrameEntity& entity) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const query::FunctionPattern& pattern) {
-    const std::span aliases(&entity.aliases, 1);
+    const std::span<const AliasList> aliases(entity.aliases);
     const auto fit = entity.function.empty()
                          ? pattern.fit(entity.name, entity.module, aliases)
                          : pattern.fit(entity.function, entity.function_module, aliases);

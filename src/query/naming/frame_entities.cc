@@ -76,22 +76,8 @@ std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
 }
 
 std::uint32_t FrameEntities::number_of(FrameEntity entity) {
-  std::string key = entity.name;
-  key += '\0';
-  key += entity.module;
-  key += '\0';
-  key += entity.place;
-  if (!entity.function.empty()) {
-    key += '\0' + entity.function + '\0' + entity.function_module;
-  }
-  const std::uint32_t number = texts_.intern(key);
-  if (number == entities_.size()) {
-    entity.aliases = aliases_of(entity.function.empty() ? entity.name : entity.function);
-    entities_.push_back(std::move(entity));
-  } else {
-    see_as(number, entity.mode);
-  }
-  return number;
+  entity.aliases = aliases_of(entity.function.empty() ? entity.name : entity.function);
+  return entities_.number(std::move(entity));
 }
 
 std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
@@ -110,7 +96,7 @@ std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
   return wholes_[number] - 1;
 }
 
-AliasList FrameEntities::aliases_of(std::string_view name) {
+std::vector<AliasList> FrameEntities::aliases_of(std::string_view name) {
   if (!aliases_) {
     const Names& names = selection_.view().names;
     std::unordered_map<std::string_view, std::vector<std::string>> lists;
@@ -123,7 +109,7 @@ AliasList FrameEntities::aliases_of(std::string_view name) {
     }
   }
   const auto found = aliases_->find(name);
-  return found == aliases_->end() ? AliasList() : found->second;
+  return found == aliases_->end() ? std::vector<AliasList>() : std::vector{found->second};
 }
 
 std::string FrameEntities::made_by(const MappingContext& context) {
@@ -157,8 +143,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
   // Code that was made at run time may have an image: .NET says of which assembly a method is.
-  const bool of_process = location.function != nullptr &&
-                          is_made_at_run_time(*location.function) &&
+  const bool of_process = location.function != nullptr && is_made_at_run_time(*location.function) &&
                           (!has_image || capture::is_memory_name(location.module->path));
   const std::string module(of_process  ? made_by(context)
                            : has_image ? std::string(file_name_of(*location.module))
