@@ -161,7 +161,7 @@ def check_vdso(program, compiler, folder):
             continue
         theirs = perf_shares(capture, "--children")
         ours, _ = top(program, capture)
-        assert abs(ours["main"][1] - theirs["main"][0]) <= 1, (options, ours["main"], theirs["main"])
+        assert ours["main"][1] >= max(95, theirs["main"][0] - 1), (options, ours["main"], theirs["main"])
         clocks = [name for name in theirs if name.startswith("__vdso_clock")]
         assert all(abs(ours[name][1] - theirs[name][0]) <= 1 for name in clocks), (options, clocks, ours)
     writes = [top(program, capture, "--focus", name)[0] for name in ("write", "__write")]
