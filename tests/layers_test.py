@@ -50,7 +50,7 @@ ROOMS = {
                   SYSTEM + ["dlfcn.h", "libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "diff": (["public", "core"], []),
     "query": (["public", "core", "bytes"], ["re2/re2.h"]),
-    "query/selection": (["public", "core", "bytes", "capture", "symbols", "query"], []),
+    "query/selection": (["public", "core", "bytes", "io", "scratch", "capture", "symbols", "query"], []),
     "query/naming": (["public", "core", "bytes", "capture", "symbols", "query", "query/selection"], ["fmt/"]),
     "export/output": (["public", "core", "bytes", "io", "codec"], ["protozero/", "rapidjson/"]),
     "export/lanes": (["public", "core", "query/"], []),
