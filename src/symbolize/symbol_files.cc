@@ -135,8 +135,7 @@ class Search {
       return {};
     }
     OpenElf opened = identified(std::move(*file), {"", std::string(key_.path)});
-    const bool good =
-        opened.file && (key_.build_id.empty() || only_if_same(opened, key_.build_id));
+    const bool good = opened.file && (key_.build_id.empty() || only_if_same(opened, key_.build_id));
     return good ? std::move(opened) : OpenElf();
   }
 
