@@ -313,8 +313,9 @@ class Drawer:
             index = self.random.randrange(len(stack))
             use = self.store.use_of(stack, index, sample.pid, sample.time)
             name = self.random.choice(self.store.places_of(stack[index], use, sample.pid, sample.time)).name
+            others = sorted(self.store.other_names.get(name, ()))
             if name:
-                return name
+                return self.random.choice((name, *others)) if others else name
         return self.random.choice(self.functions)
 
     def value(self, name, sample):

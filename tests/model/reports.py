@@ -41,9 +41,13 @@ class Report:
                 continue
             named = list(self.names(sample))
             functions = {function for _, function in named}
-            if "focus" in asked and asked["focus"] not in functions or asked.get("ignore", object) in functions:
+            focused = "focus" not in asked or any(self.is_called(function, asked["focus"]) for function in functions)
+            if not focused or any(self.is_called(function, asked.get("ignore")) for function in functions):
                 continue
-            yield sample, [name for name, function in named if function != asked.get("hide", object)]
+            yield sample, [name for name, function in named if not self.is_called(function, asked.get("hide"))]
+
+    def is_called(self, function, name):
+        return function == name or name in self.store.other_names.get(function, ())
 
     @staticmethod
     def is_idle(sample):
@@ -146,7 +150,7 @@ class Report:
         for sample, names in self.rows:
             next_to = set()
             for i, name in enumerate(names):
-                if name[0] == function:
+                if self.is_called(name[0], function):
                     j = i + 1 if above else i - 1
                     next_to.add(names[j] if 0 <= j < len(names) else ("[root]" if above else "[self]", "", ""))
             for key in next_to:

@@ -16,6 +16,8 @@ import waits  # noqa: E402
 NONE = spk.NONE
 UNKNOWN, KERNEL, USER = 0, 1, 2
 SYNTHETIC_FROM = 1 << 63
+MERGED_NAMES = 0x8F << 56
+OF_PROCESSES = (1, 2, 15, 16)  # sources: .NET, JScript, perf maps, jitdump
 EXACT, RETURN = "exact", "return"
 IDLE = 2  # bit of a sample's flags
 WAITS = ("blocked", "woken", "preempted")  # states of intervals that are events, too
@@ -103,6 +105,9 @@ class Store:
         births = spk.read_line_births(file, len(self.lines))
         self.lines = [(*row[:5], row[5], row[6], text(row[7]), birth) for row, birth in zip(self.lines, births)]
         self.functions = [Function(*row[:8], text(row[8]), text(row[9]) or text(row[8]), text(row[10])) for row in functions]
+        self.other_names = collections.defaultdict(set)
+        for name, alias in spk.read_aliases(file, len(texts)):
+            self.other_names[text(name)].add(text_of(alias))
         self.functions_by_owner, self.lines_by_owner = collections.defaultdict(list), collections.defaultdict(list)
         for function in self.functions:
             self.functions_by_owner[function[:2]].append(function)
@@ -257,4 +262,8 @@ class Store:
 
     def is_made_at_run_time(self, frame, pid, time):
         function = self.function_at(frame, pid, time)
-        return function is not None and function.owner == 0
+        if function is None:
+            return False
+        # In a merged file it is a name; that a runtime's events or maps said it is all that is known.
+        return function.owner == 0 or (function.owner == 1 and MERGED_NAMES <= function.start < SYNTHETIC_FROM + (1 << 60)
+                                       and function.source in OF_PROCESSES)

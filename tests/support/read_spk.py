@@ -28,10 +28,11 @@ BRANCH_EDGES, BRANCH_RANGES = 30, 31
 BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
 CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
 LABEL_SETS = 50
+FUNCTION_ALIASES, ALIAS_TEXTS = 55, 56
 MODULE_FILES = 57
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS,
-              LABEL_SETS)
+              LABEL_SETS, ALIAS_TEXTS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX,
@@ -645,9 +646,9 @@ def read_functions(file, texts):
     return functions
 
 
-def read_texts(file):
+def read_texts(file, kind=TEXTS):
     texts = []
-    for block in file.blocks(TEXTS):
+    for block in file.blocks(kind):
         lengths = block.column(block.varint())
         texts += [block.take(length) for length in lengths]
     return texts
@@ -696,6 +697,25 @@ def read_line_births(file, lines):
             births.append(last & MASK if code else None)
     need(len(births) == lines, "line births: number of rows")
     return births
+
+
+def read_aliases(file, texts):
+    """(name, alias) of functions; `texts`: how many texts the names have."""
+    if not file.has(FUNCTION_ALIASES):
+        need(not file.has(ALIAS_TEXTS), "alias texts without aliases")
+        return []
+    names = []
+    for block in file.blocks(FUNCTION_ALIASES):
+        last = 0
+        for distance in block.column(block.varint()):
+            last += distance
+            names.append(last)
+    need(all(name < texts for name in names), "function aliases: a name that is not there")
+    aliases = read_texts(file, ALIAS_TEXTS)
+    need(len(aliases) == len(names), "function aliases: number of texts")
+    rows = list(zip(names, aliases))
+    need(all(aliases) and all(a < b for a, b in zip(rows, rows[1:])), "function aliases: order")
+    return rows
 
 
 BRANCH_TYPES = ("UNKNOWN COND UNCOND IND CALL IND_CALL RET SYSCALL SYSRET COND_CALL COND_RET ERET IRQ SERROR "
@@ -1008,6 +1028,7 @@ def list_functions(file):
         pid, module = (place if owner == wanted else "-" for wanted in (0, 2))
         print(("process", "kernel", "image")[owner], pid, module, seconds(life), hex(start), hex(size), seconds(born),
               SOURCES[source], name, linkage, path, line, sep="\t")
+    read_aliases(file, len(texts))
 
 
 def list_lines(file):

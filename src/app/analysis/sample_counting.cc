@@ -50,7 +50,7 @@ std::string id_text(std::string_view name, std::uint32_t id) {
 }
 
 HotSpot spot_of(const query::FrameEntity& entity) {
-  return {entity.name, entity.module, entity.place, 0, 0};
+  return {entity.name, entity.module, entity.place, 0, 0, std::nullopt, entity.aliases};
 }
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,

@@ -44,6 +44,7 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
   }
   identity.name.place = entity.place;
   identity.name.mode = entity.mode;
+  identity.name.aliases = entity.aliases;
   return identity;
 }
 
@@ -184,7 +185,7 @@ RowName name_of_entity(const query::FrameEntity& entity, DiffGrain by) {
 }
 
 query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern) {
-  return pattern.fit(row.name, row.module);
+  return pattern.fit(row.name, row.module, row.aliases);
 }
 
 }  // namespace stackpack::app

@@ -33,6 +33,13 @@ std::uint32_t EntityTable::number(FrameEntity entity) {
     entities_.push_back(std::move(entity));
   } else {
     see_as(number, entity.mode);
+    // Of one function it is the same list every time.
+    std::vector<AliasList>& known = entities_[number].aliases;
+    for (AliasList& list : entity.aliases) {
+      if (known.empty() || known.back().texts != list.texts) {
+        known.push_back(std::move(list));
+      }
+    }
   }
   return number;
 }

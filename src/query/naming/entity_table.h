@@ -8,6 +8,7 @@
 
 #include "core/index_table.h"
 #include "query/naming/code_mode.h"
+#include "stackpack/names.h"
 
 namespace stackpack::query {
 
@@ -22,13 +23,15 @@ struct FrameEntity {
   /// With keep_functions, of modules and files: the function whose code it is, and its image.
   std::string function{};
   std::string function_module{};
+  std::vector<AliasList> aliases{};  ///< what the function is called, too
 };
 
 /// Things by their texts, numbered densely in the order of their arrival. Names may be long, and
 /// the table has them once.
 class EntityTable {
  public:
-  /// The number of a thing, which is added when it is new, and else seen as its kind of code.
+  /// The number of a thing, which is added when it is new, and else seen as its kind of code
+  /// and called as it is.
   std::uint32_t number(FrameEntity entity);
 
   void see_as(std::uint32_t number, CodeMode mode) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -73,7 +74,7 @@ class FrameEntities {
   }
 
   /// The number of an entity that another one of this kind named.
-  std::uint32_t number_of(FrameEntity entity) { return entities_.number(std::move(entity)); }
+  std::uint32_t number_of(FrameEntity entity);
   /// An entity was seen as a kind of code.
   void see_as(std::uint32_t number, CodeMode mode) { entities_.see_as(number, mode); }
 
@@ -100,6 +101,8 @@ class FrameEntities {
     std::uint32_t count = 0;
   };
 
+  // The other names of a function.
+  std::vector<AliasList> aliases_of(std::string_view name);
   // The module of code that a process makes at run time: `[JIT] node`.
   std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
@@ -116,6 +119,8 @@ class FrameEntities {
   bool folds_inlined_ = false;
   std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
+  // By the name of functions; none before one is asked for.
+  std::optional<std::unordered_map<std::string_view, AliasList>> aliases_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame
