@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import properties  # noqa: E402
 import reports  # noqa: E402
 import schedules  # noqa: E402
+import shapes  # noqa: E402
 import waits  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -32,7 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt",
             "unwind/*.perf.data")
 NOT_ASKED = {surface: ("focus", "ignore", "hide") for surface in ("folded", "pprof", "page")} | {"diff": ("focus", "ignore", "hide", "count")}
-SCHEDULES = 12
+SCHEDULES = SHAPES = 12
 FILTERS = ("pid", "tid", "comm", "from", "to", "idle", "focus", "ignore", "hide", "count")
 
 
@@ -109,7 +110,7 @@ def ask_folded(program, store, question):
     for line in run(*command).splitlines():
         stack, _, count = line.rpartition(" ")
         of_program[stack] += int(count)
-    yield of_program, reports.Report(store, {**question, "grain": "offset"}).folded()
+    yield of_program, reports.Report(store, {**question, "grain": "offset"}).folded(by_image=True)
 
 
 def export_options(question):
@@ -249,7 +250,9 @@ def differences(surface, program, store, question):
     except Failed as error:
         if not is_empty(surface, str(error)):
             return command, [f"no answer: {error}"]
-        chosen = question["event"] and reports.Report(store, question).rows and (surface != "diff" or reports.Report(question["other"], question).rows)
+        chosen = question["event"] and reports.Report(store, question).rows
+        if surface == "diff":
+            chosen = all(reports.Report(one, question).whole() for one in (store, question["other"]))
         return command, ["no answer, where the model has samples"] if chosen and "selected" in str(error) else []
     rows = [key for key in {*of_program, *of_model} if of_program.get(key, 0) != of_model.get(key, 0)]
     return command, [f"{key}: program {of_program.get(key, 0)}, model {of_model.get(key, 0)}" for key in sorted(rows, key=str)]
@@ -258,7 +261,7 @@ def differences(surface, program, store, question):
 def is_empty(surface, error):
     """Nothing is left to count, or no such function in it."""
     if surface == "diff":
-        return "no event has selected samples on both sides" in error
+        return "no event has selected samples on both sides" in error or "no sample of a side lies in what is to be the whole" in error
     if surface == "path":
         return "the thread has no intervals in the time range" in error
     return "no sample of the file is selected" in error or surface in ("callers", "callees") and "no function" in error
@@ -343,7 +346,10 @@ def smaller(surface, program, store, question):
 
 def captures(arguments, folder):
     """Packed captures as Stores."""
-    sources = arguments.captures or sorted(path for pattern in TESTDATA for path in (arguments.root / "testdata").glob(pattern))
+    for number in range(0 if arguments.captures else SHAPES):
+        shapes.write(pathlib.Path(folder) / f"shape-{number}.txt", random.Random(f"{arguments.seed} shape {number}"))
+    shaped = sorted(pathlib.Path(folder).glob("shape-*.txt"))
+    sources = arguments.captures or shaped + sorted(path for pattern in TESTDATA for path in (arguments.root / "testdata").glob(pattern))
     for i, source in enumerate(sources):
         packed = pathlib.Path(folder) / f"{i}.spk"
         try:

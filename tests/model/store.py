@@ -252,6 +252,16 @@ class Store:
                 inlined, number, path = outer, call_line, call_path
         return (*places, Place(function.name, function.linkage, module, path, number))
 
+    @functools.lru_cache(maxsize=None)
+    def names_of_several_images(self):
+        """Names of functions of images that differ in name or build id: docs/exports.md tells them apart."""
+        images = collections.defaultdict(set)
+        for row in self.functions:
+            module = row.place if row.owner == 2 else self.module_of(
+                (KERNEL if row.owner == 1 else USER, row.start), row.place, max(row.life or 0, row.birth or 0))
+            images[row.name].add(None if module is None else (self.module_name(module), self.modules[module].build_id))
+        return {name for name, of in images.items() if len(of) > 1}
+
     def module_name(self, module):
         return "" if module is None else file_name(self.modules[module].path)
 
