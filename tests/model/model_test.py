@@ -20,6 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import properties  # noqa: E402
 import reports  # noqa: E402
+import runtime  # noqa: E402
 import schedules  # noqa: E402
 import shapes  # noqa: E402
 import waits  # noqa: E402
@@ -190,6 +191,40 @@ def ask_diff(program, store, question):
     yield of_program, of_model
 
 
+def ask_gc(program, store, _question):
+    command = [program, "gc", store.path, "--json", "--limit", "0"]
+    yield command
+    of_program, (sums, generations) = {}, runtime.garbage(store.values)
+    for row in json.loads(run(*command))["processes"]:
+        for name in ("pauses", "pause_ns", "longest_pause_ns", "other_suspensions", "other_suspension_ns", "allocated_bytes", "largest_heap_bytes"):
+            of_program[row["pid"], name] = row[name]
+        for collected in row["collections"]:
+            key = row["pid"], collected["generation"]
+            of_program[key] = of_program.get(key, 0) + 1
+    yield of_program, {(pid, name): value for pid, row in sums.items() for name, value in row.items()} | generations
+
+
+def ask_exceptions(program, store, _question):
+    command = [program, "exceptions", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["exceptions"]
+    yield ({(row["type"], row["message"], row["function"]): (row["count"], row["first_ns"]) for row in rows}, runtime.exceptions(store, store.values))
+
+
+def ask_jit(program, store, _question):
+    command = [program, "jit", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["methods"]
+    yield {row["name"]: (row["count"], row["code_bytes"], row["duration_ns"], row["longest_ns"]) for row in rows}, runtime.compiled(store.values)
+
+
+def ask_io(program, store, _question):
+    command = [program, "io", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["operations"]
+    yield {row["name"]: (row["count"], row["bytes"], row["latency_ns"], row["longest_ns"]) for row in rows}, runtime.operations(store.values)
+
+
 def ask_wait_sums(program, store, question):
     command = [program, "waits", store.path, "--json", "--idle-pools", *wait_options(question)]
     yield command
@@ -232,7 +267,8 @@ def in_window(rows, question):
             if row.tid == question.get("tid", row.tid) and first <= row.end and row.start <= last and not touches(row)]
 
 
-SURFACES = {"page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
+OF_VALUES = {"gc": ask_gc, "exceptions": ask_exceptions, "jit": ask_jit, "io": ask_io}
+SURFACES = OF_VALUES | {"page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
 
 
 def law_broken(law, program, store, stores, numbers, folder):
@@ -282,6 +318,8 @@ class Drawer:
     def question(self):
         if self.store.intervals and self.random.random() < .15:
             return self.of_waits()
+        if self.store.values and self.random.random() < .1:
+            return {"surface": self.random.choice(sorted(OF_VALUES)), "event": ""}
         sample = self.random.choice(self.samples)
         surface = self.random.choice(("top", "top", "top", "callers", "callees", "folded", "tree", "pprof", "page", "diff"))
         question = {"surface": surface, "event": sample.event if sample.event in WAITS else self.store.events[sample.event][0]}

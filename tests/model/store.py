@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import read_spk as spk  # noqa: E402
+import runtime  # noqa: E402
 import waits  # noqa: E402
 
 NONE = spk.NONE
@@ -69,6 +70,7 @@ class Store:
         self.aggregated = self.metadata.get("samples.aggregated") == "1"
         self.read_names(file)
         self.samples = list(spk.read_samples(file)) if file.has(spk.SAMPLES) else []
+        self.values = runtime.values(path)
         self.intervals = list(spk.read_intervals(file))
         self.processors = waits.processors(file) if self.intervals else 0
         self.counts = [] if file.has(spk.SAMPLES) else list(spk.read_counts(file))
