@@ -26,14 +26,16 @@ import shapes  # noqa: E402
 import waits  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import memory_capture  # noqa: E402
 import read_page  # noqa: E402
 from pprof import stacks as pprof_stacks  # noqa: E402
 from store import NONE, WAITS, Store  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt",
+TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt", "branches/*.perf.data.gz",
             "unwind/*.perf.data")
 NOT_ASKED = {surface: ("focus", "ignore", "hide") for surface in ("folded", "pprof", "page")} | {"diff": ("focus", "ignore", "hide", "count")}
+OF_CAPTURES = {"loop.perf.data.gz": "branches", "memory.perf.data": "mem"}
 SCHEDULES = SHAPES = 12
 FILTERS = ("pid", "tid", "comm", "from", "to", "idle", "focus", "ignore", "hide", "count")
 
@@ -225,6 +227,32 @@ def ask_io(program, store, _question):
     yield {row["name"]: (row["count"], row["bytes"], row["latency_ns"], row["longest_ns"]) for row in rows}, runtime.operations(store.values)
 
 
+def ask_branches(program, store, _question):
+    command = [program, "branches", store.path, "--json", "-n", "0"]
+    yield command
+    rows = json.loads(run(*command))["branches"]
+    yield ({(int(row["from"]["offset"], 16), int(row["to"]["offset"], 16)): tuple(row[name] for name in ("taken", "mispredicted", "taken_to_all_targets", "not_taken"))
+            for row in rows}, runtime.branches(store.path))
+
+
+def ask_mem(program, store, _question):
+    command = [program, "mem", store.path, "--json", "--limit", "0"]
+    yield command
+    answer = json.loads(run(*command))
+    of_program = {}
+
+    def add(key, row):
+        figures = tuple(row[name] for name in ("samples", "loads", "stores", "latency", "longest_latency"))
+        of_program[key] = (*figures, row["shared_locally"] + row["shared_remotely"])
+
+    add(("all", ""), answer)
+    for row in answer["functions"]:
+        add(("function", row["function"]), row)
+    for row in answer["cache_lines"]:
+        add(("line", row["address"]), row)
+    yield of_program, runtime.accesses(store)
+
+
 def ask_wait_sums(program, store, question):
     command = [program, "waits", store.path, "--json", "--idle-pools", *wait_options(question)]
     yield command
@@ -268,7 +296,7 @@ def in_window(rows, question):
 
 
 OF_VALUES = {"gc": ask_gc, "exceptions": ask_exceptions, "jit": ask_jit, "io": ask_io}
-SURFACES = OF_VALUES | {"page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
+SURFACES = OF_VALUES | {"branches": ask_branches, "mem": ask_mem, "page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
 
 
 def law_broken(law, program, store, stores, numbers, folder):
@@ -318,6 +346,9 @@ class Drawer:
     def question(self):
         if self.store.intervals and self.random.random() < .15:
             return self.of_waits()
+        name = pathlib.Path(self.store.source).name
+        if name in OF_CAPTURES and self.random.random() < .1:
+            return {"surface": OF_CAPTURES[name], "event": ""}
         if self.store.values and self.random.random() < .1:
             return {"surface": self.random.choice(sorted(OF_VALUES)), "event": ""}
         sample = self.random.choice(self.samples)
@@ -386,7 +417,9 @@ def captures(arguments, folder):
     """Packed captures as Stores."""
     for number in range(0 if arguments.captures else SHAPES):
         shapes.write(pathlib.Path(folder) / f"shape-{number}.txt", random.Random(f"{arguments.seed} shape {number}"))
-    shaped = sorted(pathlib.Path(folder).glob("shape-*.txt"))
+    if not arguments.captures:
+        memory_capture.write(pathlib.Path(folder) / "memory.perf.data", 300, arguments.seed)
+    shaped = sorted([*pathlib.Path(folder).glob("shape-*.txt"), *pathlib.Path(folder).glob("memory.perf.data")])
     sources = arguments.captures or shaped + sorted(path for pattern in TESTDATA for path in (arguments.root / "testdata").glob(pattern))
     for i, source in enumerate(sources):
         packed = pathlib.Path(folder) / f"{i}.spk"

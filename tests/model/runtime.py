@@ -1,4 +1,5 @@
-"""What `gc`, `exceptions`, `jit` and `io` say, from the values of events: docs/event-values.md, one row after the other."""
+"""What `gc`, `exceptions`, `jit`, `io`, `branches` and `mem` say, from the values of events, sums of branches and fields of samples: docs/event-values.md,
+docs/branches.md and docs/memory.md, one row after the other."""
 import collections
 import os
 import struct
@@ -100,3 +101,40 @@ def operations(rows):
             count, sizes, total, longest = found.get(name, (0, 0, 0, 0))
             found[name] = count + 1, sizes + size, total + latency, max(longest, latency)
     return found
+
+
+def branches(path):
+    """{(from, to): (taken, mispredicted, taken to all targets, not taken)} by offsets; a run of code that goes on past a branch did not take it."""
+    file = spk.File(path)
+    edges = list(spk.read_branch_edges(file)) if file.has(spk.BRANCH_EDGES) else []
+    ranges = list(spk.read_branch_ranges(file)) if file.has(spk.BRANCH_RANGES) else []
+    sums, wrong, to_all = collections.Counter(), collections.Counter(), collections.Counter()
+    for _, image, start, _, to, _, _, count, mispredicted, _, _ in edges:
+        sums[start, to] += count
+        wrong[start, to] += mispredicted
+        to_all[image, start] += count
+    passed = lambda image, start: sum(row[4] for row in ranges if row[1] == image and row[2] <= start < row[3])
+    return {(start, to): (sums[start, to], wrong[start, to], to_all[image, start], passed(image, start)) for _, image, start, _, to, *_ in edges}
+
+
+ADDRESS, LATENCY, SOURCE, PHYSICAL = 0, 1, 4, 6  # fields of samples
+LOAD, STORE, MODIFIED, REMOTE = 1 << 1, 1 << 2, 1 << 23, 1 << 37  # bits of perf_mem_data_src
+
+
+def accesses(store):
+    """{("all", "") or ("function", name) or ("line", address): (samples, loads, stores, latency, longest, shared)}"""
+    sums = collections.defaultdict(lambda: [0] * 6)
+    for number, fields in spk.read_sample_fields(spk.File(store.path)):
+        if SOURCE not in fields:
+            continue
+        sample, source, latency = store.samples[number], fields[SOURCE], fields.get(LATENCY, 0)
+        address = fields.get(PHYSICAL, fields.get(ADDRESS))
+        keys = [("all", ""), ("function", store.leaf_name(sample))] + ([("line", address >> 6 << 6)] if address else [])
+        for key in keys:
+            row = sums[key]
+            loads = bool(source & LOAD)
+            for index, value in enumerate((1, loads, bool(source & STORE), latency)):
+                row[index] += value
+            row[4] = max(row[4], latency)
+            row[5] += loads and bool(source & MODIFIED)
+    return {key: tuple(row) for key, row in sums.items()}

@@ -254,6 +254,15 @@ class Store:
                 inlined, number, path = outer, call_line, call_path
         return (*places, Place(function.name, function.linkage, module, path, number))
 
+    def leaf_name(self, sample):
+        """As reports call the leaf of a sample: its function, else its module in brackets."""
+        if sample.stack == NONE:
+            return "[no callstack]"
+        frame = self.stacks[sample.stack][0]
+        place = self.places_of(frame, EXACT, sample.pid, sample.time)[0]
+        module = self.module_name(place.module)
+        return place.name or (module if module.startswith("[") else f"[{module}]" if module else "[kernel]" if frame[0] == KERNEL else "[unknown]")
+
     @functools.lru_cache(maxsize=None)
     def names_of_several_images(self):
         """Names of functions of images that differ in name or build id: docs/exports.md tells them apart."""
