@@ -441,8 +441,7 @@ def captures(arguments, folder):
 def scheduled(arguments, folder):
     """Systems whose schedule is drawn: their intervals are those of their switches."""
     for number in range(0 if arguments.captures else SCHEDULES):
-        numbers = random.Random(f"{arguments.seed} {number}")
-        schedule = schedules.Schedule(numbers, numbers.choice((20, 60, 200)))
+        schedule = schedules.draw(random.Random(f"{arguments.seed} {number}"))
         source, packed = folder / f"schedule-{number}.perf.data", folder / f"schedule-{number}.spk"
         schedule.system.write(source)
         run(arguments.program, "convert", "-q", source, "-o", packed)
