@@ -20,19 +20,23 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import properties  # noqa: E402
 import reports  # noqa: E402
+import runtime  # noqa: E402
 import schedules  # noqa: E402
+import shapes  # noqa: E402
 import waits  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import memory_capture  # noqa: E402
 import read_page  # noqa: E402
 from pprof import stacks as pprof_stacks  # noqa: E402
 from store import NONE, WAITS, Store  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt",
+TESTDATA = ("*.perf.data", "*.etl", "*.nettrace", "*.netperf", "tiny.script.txt", "jfr/*.jfr.gz", "named/*.perf.data", "memory/script.txt", "branches/*.perf.data.gz",
             "unwind/*.perf.data")
 NOT_ASKED = {surface: ("focus", "ignore", "hide") for surface in ("folded", "pprof", "page")} | {"diff": ("focus", "ignore", "hide", "count")}
-SCHEDULES = 12
+OF_CAPTURES = {"loop.perf.data.gz": "branches", "memory.perf.data": "mem"}
+SCHEDULES = SHAPES = 12
 FILTERS = ("pid", "tid", "comm", "from", "to", "idle", "focus", "ignore", "hide", "count")
 
 
@@ -109,7 +113,7 @@ def ask_folded(program, store, question):
     for line in run(*command).splitlines():
         stack, _, count = line.rpartition(" ")
         of_program[stack] += int(count)
-    yield of_program, reports.Report(store, {**question, "grain": "offset"}).folded()
+    yield of_program, reports.Report(store, {**question, "grain": "offset"}).folded(by_image=True)
 
 
 def export_options(question):
@@ -189,6 +193,66 @@ def ask_diff(program, store, question):
     yield of_program, of_model
 
 
+def ask_gc(program, store, _question):
+    command = [program, "gc", store.path, "--json", "--limit", "0"]
+    yield command
+    of_program, (sums, generations) = {}, runtime.garbage(store.values)
+    for row in json.loads(run(*command))["processes"]:
+        for name in ("pauses", "pause_ns", "longest_pause_ns", "other_suspensions", "other_suspension_ns", "allocated_bytes", "largest_heap_bytes"):
+            of_program[row["pid"], name] = row[name]
+        for collected in row["collections"]:
+            key = row["pid"], collected["generation"]
+            of_program[key] = of_program.get(key, 0) + 1
+    yield of_program, {(pid, name): value for pid, row in sums.items() for name, value in row.items()} | generations
+
+
+def ask_exceptions(program, store, _question):
+    command = [program, "exceptions", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["exceptions"]
+    yield ({(row["type"], row["message"], row["function"]): (row["count"], row["first_ns"]) for row in rows}, runtime.exceptions(store, store.values))
+
+
+def ask_jit(program, store, _question):
+    command = [program, "jit", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["methods"]
+    yield {row["name"]: (row["count"], row["code_bytes"], row["duration_ns"], row["longest_ns"]) for row in rows}, runtime.compiled(store.values)
+
+
+def ask_io(program, store, _question):
+    command = [program, "io", store.path, "--json", "--limit", "0"]
+    yield command
+    rows = json.loads(run(*command))["operations"]
+    yield {row["name"]: (row["count"], row["bytes"], row["latency_ns"], row["longest_ns"]) for row in rows}, runtime.operations(store.values)
+
+
+def ask_branches(program, store, _question):
+    command = [program, "branches", store.path, "--json", "-n", "0"]
+    yield command
+    rows = json.loads(run(*command))["branches"]
+    yield ({(int(row["from"]["offset"], 16), int(row["to"]["offset"], 16)): tuple(row[name] for name in ("taken", "mispredicted", "taken_to_all_targets", "not_taken"))
+            for row in rows}, runtime.branches(store.path))
+
+
+def ask_mem(program, store, _question):
+    command = [program, "mem", store.path, "--json", "--limit", "0"]
+    yield command
+    answer = json.loads(run(*command))
+    of_program = {}
+
+    def add(key, row):
+        figures = tuple(row[name] for name in ("samples", "loads", "stores", "latency", "longest_latency"))
+        of_program[key] = (*figures, row["shared_locally"] + row["shared_remotely"])
+
+    add(("all", ""), answer)
+    for row in answer["functions"]:
+        add(("function", row["function"]), row)
+    for row in answer["cache_lines"]:
+        add(("line", row["address"]), row)
+    yield of_program, runtime.accesses(store)
+
+
 def ask_wait_sums(program, store, question):
     command = [program, "waits", store.path, "--json", "--idle-pools", *wait_options(question)]
     yield command
@@ -231,7 +295,8 @@ def in_window(rows, question):
             if row.tid == question.get("tid", row.tid) and first <= row.end and row.start <= last and not touches(row)]
 
 
-SURFACES = {"page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
+OF_VALUES = {"gc": ask_gc, "exceptions": ask_exceptions, "jit": ask_jit, "io": ask_io}
+SURFACES = OF_VALUES | {"branches": ask_branches, "mem": ask_mem, "page": ask_page, "diff": ask_diff, "wait sums": ask_wait_sums, "runs": ask_runs, "path": ask_path, "tree": ask_tree, "pprof": ask_pprof, "top": ask_top, "callers": ask_neighbours(True), "callees": ask_neighbours(False), "folded": ask_folded}
 
 
 def law_broken(law, program, store, stores, numbers, folder):
@@ -249,7 +314,9 @@ def differences(surface, program, store, question):
     except Failed as error:
         if not is_empty(surface, str(error)):
             return command, [f"no answer: {error}"]
-        chosen = question["event"] and reports.Report(store, question).rows and (surface != "diff" or reports.Report(question["other"], question).rows)
+        chosen = question["event"] and reports.Report(store, question).rows
+        if surface == "diff":
+            chosen = all(reports.Report(one, question).whole() for one in (store, question["other"]))
         return command, ["no answer, where the model has samples"] if chosen and "selected" in str(error) else []
     rows = [key for key in {*of_program, *of_model} if of_program.get(key, 0) != of_model.get(key, 0)]
     return command, [f"{key}: program {of_program.get(key, 0)}, model {of_model.get(key, 0)}" for key in sorted(rows, key=str)]
@@ -258,7 +325,7 @@ def differences(surface, program, store, question):
 def is_empty(surface, error):
     """Nothing is left to count, or no such function in it."""
     if surface == "diff":
-        return "no event has selected samples on both sides" in error
+        return "no event has selected samples on both sides" in error or "no sample of a side lies in what is to be the whole" in error
     if surface == "path":
         return "the thread has no intervals in the time range" in error
     return "no sample of the file is selected" in error or surface in ("callers", "callees") and "no function" in error
@@ -279,6 +346,11 @@ class Drawer:
     def question(self):
         if self.store.intervals and self.random.random() < .15:
             return self.of_waits()
+        name = pathlib.Path(self.store.source).name
+        if name in OF_CAPTURES and self.random.random() < .1:
+            return {"surface": OF_CAPTURES[name], "event": ""}
+        if self.store.values and self.random.random() < .1:
+            return {"surface": self.random.choice(sorted(OF_VALUES)), "event": ""}
         sample = self.random.choice(self.samples)
         surface = self.random.choice(("top", "top", "top", "callers", "callees", "folded", "tree", "pprof", "page", "diff"))
         question = {"surface": surface, "event": sample.event if sample.event in WAITS else self.store.events[sample.event][0]}
@@ -344,7 +416,12 @@ def smaller(surface, program, store, question):
 
 def captures(arguments, folder):
     """Packed captures as Stores."""
-    sources = arguments.captures or sorted(path for pattern in TESTDATA for path in (arguments.root / "testdata").glob(pattern))
+    for number in range(0 if arguments.captures else SHAPES):
+        shapes.write(pathlib.Path(folder) / f"shape-{number}.txt", random.Random(f"{arguments.seed} shape {number}"))
+    if not arguments.captures:
+        memory_capture.write(pathlib.Path(folder) / "memory.perf.data", 300, arguments.seed)
+    shaped = sorted([*pathlib.Path(folder).glob("shape-*.txt"), *pathlib.Path(folder).glob("memory.perf.data")])
+    sources = arguments.captures or shaped + sorted(path for pattern in TESTDATA for path in (arguments.root / "testdata").glob(pattern))
     for i, source in enumerate(sources):
         packed = pathlib.Path(folder) / f"{i}.spk"
         try:
@@ -365,8 +442,7 @@ def captures(arguments, folder):
 def scheduled(arguments, folder):
     """Systems whose schedule is drawn: their intervals are those of their switches."""
     for number in range(0 if arguments.captures else SCHEDULES):
-        numbers = random.Random(f"{arguments.seed} {number}")
-        schedule = schedules.Schedule(numbers, numbers.choice((20, 60, 200)))
+        schedule = schedules.draw(random.Random(f"{arguments.seed} {number}"))
         source, packed = folder / f"schedule-{number}.perf.data", folder / f"schedule-{number}.spk"
         schedule.system.write(source)
         run(arguments.program, "convert", "-q", source, "-o", packed)

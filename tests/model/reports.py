@@ -157,11 +157,12 @@ class Report:
                 rows[key] += self.value(sample)
         return rows
 
-    def folded(self):
-        """{"root;...;leaf": value}, code without a name by module and offset"""
-        stacks = collections.Counter()
+    def folded(self, by_image=False):
+        """{"root;...;leaf": value}, code without a name by module and offset; names that several images have, by image."""
+        stacks, several = collections.Counter(), self.store.names_of_several_images() if by_image else ()
         for sample, names in self.rows:
-            stacks[";".join(place or name for name, _, place in reversed(names)) or "[no callstack]"] += self.value(sample)
+            texts = [place or (f"{module}!{name}" if name in several and module else name) for name, module, place in reversed(names)]
+            stacks[";".join(text.replace(";", ":") if by_image else text for text in texts) or "[no callstack]"] += self.value(sample)
         return stacks
 
     def tree(self):

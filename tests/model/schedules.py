@@ -8,6 +8,14 @@ import switch_capture as sc  # noqa: E402
 REASONS = {"S": sc.SLEEPS, "D": sc.DISK, "R": sc.ABLE, "X": sc.DEAD}
 
 
+def draw(numbers):
+    """A schedule that shows that all threads are recorded."""
+    while True:
+        schedule = Schedule(numbers, numbers.choice((20, 60, 200)))
+        if schedule.shows_processors():
+            return schedule
+
+
 class Schedule:
     """Threads on processors; `events` are those of waits.py."""
 
@@ -23,8 +31,8 @@ class Schedule:
                 self.system.add_image(pid, 0x401000, f"/bin/program{index % 2}")
             self.place(tid)
         us = 10
-        while steps > 0 or not self.shows_processors():
-            us, steps = us + numbers.choice((1, 1, 2, 7, 100)), steps - 1
+        for _ in range(steps):
+            us += numbers.choice((1, 1, 2, 7, 100))
             self.step(us, numbers.randrange(len(self.running)))
 
     def shows_processors(self):

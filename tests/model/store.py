@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import read_spk as spk  # noqa: E402
+import runtime  # noqa: E402
 import waits  # noqa: E402
 
 NONE = spk.NONE
@@ -71,6 +72,7 @@ class Store:
         self.aggregated = self.metadata.get("samples.aggregated") == "1"
         self.read_names(file)
         self.samples = list(spk.read_samples(file)) if file.has(spk.SAMPLES) else []
+        self.values = runtime.values(path)
         self.intervals = list(spk.read_intervals(file))
         self.processors = waits.processors(file) if self.intervals else 0
         self.counts = [] if file.has(spk.SAMPLES) else list(spk.read_counts(file))
@@ -256,6 +258,25 @@ class Store:
                 places.append(Place(name, linkage, module, path, number))
                 inlined, number, path = outer, call_line, call_path
         return (*places, Place(function.name, function.linkage, module, path, number))
+
+    def leaf_name(self, sample):
+        """As reports call the leaf of a sample: its function, else its module in brackets."""
+        if sample.stack == NONE:
+            return "[no callstack]"
+        frame = self.stacks[sample.stack][0]
+        place = self.places_of(frame, EXACT, sample.pid, sample.time)[0]
+        module = self.module_name(place.module)
+        return place.name or (module if module.startswith("[") else f"[{module}]" if module else "[kernel]" if frame[0] == KERNEL else "[unknown]")
+
+    @functools.lru_cache(maxsize=None)
+    def names_of_several_images(self):
+        """Names of functions of images that differ in name or build id: docs/exports.md tells them apart."""
+        images = collections.defaultdict(set)
+        for row in self.functions:
+            module = row.place if row.owner == 2 else self.module_of(
+                (KERNEL if row.owner == 1 else USER, row.start), row.place, max(row.life or 0, row.birth or 0))
+            images[row.name].add(None if module is None else (self.module_name(module), self.modules[module].build_id))
+        return {name for name, of in images.items() if len(of) > 1}
 
     def module_name(self, module):
         return "" if module is None else file_name(self.modules[module].path)

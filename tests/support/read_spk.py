@@ -863,15 +863,14 @@ def value_text(kind, value, texts):
     return hex(value) if kind == 3 else f"{struct.unpack('<d', struct.pack('<Q', value))[0]:.6g}" if kind == 4 else str(value)
 
 
-def list_event_values(file):
-    """`time pid tid stack kind field=value ...`, as `dump --event-values`."""
+def read_event_values(file):
+    """(time, pid, tid, callstack or NONE, kind, [(field, type, value)]) as they are stored, and texts by number."""
     if not file.has(EVENT_VALUES):
-        return
+        return [], []
     kinds = read_value_kinds(file)
     texts = [block.take(block.varint())
              for block in file.blocks(VALUE_TEXTS) for _ in range(block.varint())]
-    known = lambda number: "-" if number == NONE else number
-    latest = 0
+    found, latest = [], 0
     for block in file.blocks(EVENT_VALUES):
         rows = block.varint()
         ids = []
@@ -895,9 +894,18 @@ def list_event_values(file):
                 fields[kind] = iter(list(zip(*[block.column(count) for _ in columns])))
         for tid, pid, time, kind, stack in zip(*ids, times, of_row, stacks):
             name, columns = kinds[kind]
-            print(time, known(pid), known(tid), stack - 1 if stack else "-", escaped(name),
-                  *[f"{escaped(field)}={value_text(type_of, value, texts)}"
-                    for (field, type_of), value in zip(columns, next(fields[kind]))], sep="\t")
+            found.append((time, pid, tid, stack - 1 if stack else NONE, name,
+                          [(field, type_of, value) for (field, type_of), value in zip(columns, next(fields[kind]))]))
+    return found, texts
+
+
+def list_event_values(file):
+    """`time pid tid stack kind field=value ...`, as `dump --event-values`."""
+    rows, texts = read_event_values(file)
+    known = lambda number: "-" if number == NONE else number
+    for time, pid, tid, stack, name, fields in rows:
+        print(time, known(pid), known(tid), known(stack), escaped(name),
+              *[f"{escaped(field)}={value_text(type_of, value, texts)}" for field, type_of, value in fields], sep="\t")
 
 
 def field_values(block, count):
