@@ -1,10 +1,11 @@
 // Attributes, links, resources and scopes of OpenTelemetry profiles: into a file, and out again.
+#include <algorithm>
 #include <fstream>
+#include <map>
 
 #include <doctest/doctest.h>
 
-#include "app/analysis/sample_types.h"
-#include "app/analysis/value_texts.h"
+#include "query/selection/label_choice.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
 #include "stackpack/merge.h"
@@ -173,23 +174,39 @@ std::unique_ptr<Reader> packed_text(const test::TemporaryDirectory& directory,
   return packed_file(directory, "in");
 }
 
-// Of each value its time, thread and callstack, and the fields that it has.
-std::vector<std::string> values_of(const Reader& reader) {
-  const auto kinds = reader.event_value_kinds();
-  const auto texts = reader.event_value_texts();
-  REQUIRE(kinds.has_value());
-  REQUIRE(texts.has_value());
+// Of each sample with labels its time, process, whether it has no callstack, and its labels.
+std::vector<std::string> labels_of(const Reader& reader) {
+  std::vector<LabelSet> sets;
+  const Status listed = reader.label_sets([&](std::span<const LabelSet> block) {
+    sets.insert(sets.end(), block.begin(), block.end());
+    return true;
+  });
+  REQUIRE(listed.has_value());
+  std::map<std::uint64_t, std::uint64_t> set_of;  // by number of the sample
+  const Status fields = reader.sample_fields([&](std::span<const FieldRow> rows) {
+    for (const FieldRow& row : rows) {
+      set_of[row.sample] = row.value(SampleField::kLabelSet);
+    }
+    return true;
+  });
+  REQUIRE(fields.has_value());
   std::vector<std::string> lines;
-  const Status read = reader.event_values([&](std::span<const EventValue> rows) {
-    for (const EventValue& row : rows) {
-      const ValueSchema& kind = (*kinds)[row.kind];
-      std::string line = kind.name + " " + std::to_string(row.time_ns) + " " +
-                         std::to_string(row.pid) + (row.stack == kNoStack ? " no" : "");
-      for (std::size_t i = 0; i < kind.fields.size(); ++i) {
-        const bool is_text = kind.fields[i].type == ValueType::kText;
-        const std::string value = is_text ? texts->at(static_cast<std::size_t>(row.values[i]))
-                                          : app::value_text(kind.fields[i].type, row.values[i]);
-        line += value.empty() || value == "-" ? "" : " " + kind.fields[i].name + "=" + value;
+  std::uint64_t number = 0;
+  const Status read = reader.samples({}, [&](std::span<const StoredSample> samples) {
+    for (const StoredSample& sample : samples) {
+      const auto known = set_of.find(number++);
+      if (known == set_of.end()) {
+        continue;
+      }
+      std::string line = std::to_string(sample.time_ns) + " " + std::to_string(sample.pid) +
+                         (sample.stack == kNoStack ? " no" : "");
+      std::vector<std::string> labels;
+      for (const Label& label : sets.at(static_cast<std::size_t>(known->second))) {
+        labels.push_back(" " + label.key + "=" + query::label_text(label));
+      }
+      std::sort(labels.begin(), labels.end());
+      for (const std::string& label : labels) {
+        line += label;
       }
       lines.push_back(line);
     }
@@ -236,7 +253,7 @@ TEST_CASE("otlp: samples keep attributes, links, and what differs among resource
   CHECK(fact_of(*reader, "otlp.scope.kind") == "ebpf");
   CHECK(fact_of(*reader, "otlp.schema.resource") == "https://example.org/schema");
   std::string all;
-  for (const std::string& line : values_of(*reader)) {
+  for (const std::string& line : labels_of(*reader)) {
     all += line + "\n";
   }
   const std::string link =
@@ -266,8 +283,8 @@ TEST_CASE("otlp: what was imported comes back from an export alike") {
   REQUIRE(report.has_value());
   CHECK(report->samples == 4);
   const auto second = packed_file(directory, "out");
-  CHECK(in_order(values_of(*second)) == in_order(values_of(*first)));
-  CHECK(values_of(*first).size() >= 4);
+  CHECK(in_order(labels_of(*second)) == in_order(labels_of(*first)));
+  CHECK(labels_of(*first).size() >= 4);
   for (const char* const key : {"host.name", "otlp.resource.os.type", "otlp.scope.name",
                                 "otlp.scope.kind", "otlp.schema.resource"}) {
     CAPTURE(key);
@@ -292,15 +309,15 @@ TEST_CASE("otlp: JSON keeps the same of a sample as protobuf") {
           {"stringValue": "x"}, {"kvlistValue": {"values": [{"key": "k", "value": {"boolValue": false}}]}}]}}},
         {"keyStrindex": 3, "value": {"doubleValue": -0.5}},
         {"keyStrindex": 4, "value": {"bytesValue": "AP8="}}]}})");
-  CHECK(values_of(*reader) ==
-        std::vector<std::string>{"otlp:cpu 5 4294967295 no bytes=00ff "
+  CHECK(labels_of(*reader) ==
+        std::vector<std::string>{"5 4294967295 no bytes=00ff "
                                  "link.span_id=0102030405060708 "
                                  "link.trace_id=00112233445566778899aabbccddeeff "
                                  "real=-0.5 resource.pod=a route=[\"x\",{\"k\":false}]"});
   CHECK(fact_of(*reader, "otlp.resource.n#int") == "-4");
 }
 
-TEST_CASE("otlp: attributes beyond the kinds of a file are counted") {
+TEST_CASE("otlp: attributes beyond the labels of a sample are counted") {
   const test::TemporaryDirectory directory;
   std::string text;
   {
@@ -309,25 +326,47 @@ TEST_CASE("otlp: attributes beyond the kinds of a file are counted") {
       pbf_writer owner(top, 1);
       pbf_writer scoped(owner, 2);
       Indices all;
-      for (std::uint32_t i = 1; i <= 2'000; ++i) {
+      for (std::uint32_t i = 1; i <= 200; ++i) {
         all.push_back(i);
       }
       add_profile(scoped, {{1'000, all}}, {});
     }
     pbf_writer tables(top, 2);
-    for (int i = 0; i <= 2'000; ++i) {
+    for (int i = 0; i <= 200; ++i) {
       tables.add_string(5, i == 0 ? std::string() : "key" + std::to_string(i));
     }
     tables.add_message(6, std::string());
-    for (int i = 1; i <= 2'000; ++i) {
+    for (int i = 1; i <= 200; ++i) {
       add_attribute(tables, i, [](pbf_writer& any) { any.add_int64(3, 1); });
     }
     tables.add_message(7, std::string());
     tables.add_message(7, std::string());
   }
   const auto reader = packed_text(directory, text);
-  CHECK(values_of(*reader).size() == 200);
-  CHECK(loss_of(*reader, "otlp_attributes_not_kept") == 400);
+  const std::vector<std::string> lines = labels_of(*reader);
+  REQUIRE(lines.size() == 1);
+  CHECK(std::count(lines[0].begin(), lines[0].end(), '=') == 128);
+  CHECK(loss_of(*reader, "otlp_attribute_cut") == 200 - 128);
+}
+
+TEST_CASE("otlp: numbers have units, which an export writes back") {
+  const test::TemporaryDirectory directory;
+  const auto first =
+      packed_text(directory, R"({"resourceProfiles": [{"scopeProfiles": [{"profiles": [
+    {"sampleType": {"typeStrindex": 1}, "samples": [
+      {"stackIndex": 0, "attributeIndices": [1, 2], "timestampsUnixNano": ["5"]},
+      {"stackIndex": 0, "attributeIndices": [3], "timestampsUnixNano": ["6"]}]}]}]}],
+    "dictionary": {"stringTable": ["", "cpu", "size", "bytes", "wait", "milliseconds"],
+      "attributeTable": [{}, {"keyStrindex": 2, "value": {"intValue": "4096"}, "unitStrindex": 3},
+        {"keyStrindex": 4, "value": {"intValue": "25"}, "unitStrindex": 5},
+        {"keyStrindex": 2, "value": {"intValue": "4096"}}]}})");
+  const std::vector<std::string> expected = {"5 4294967295 no size=4096 bytes wait=25 milliseconds",
+                                             "6 4294967295 no size=4096"};
+  CHECK(labels_of(*first) == expected);
+  ExportOptions options;
+  options.format = ExportFormat::kOtlp;
+  REQUIRE(export_capture(*first, directory.file("out"), options).has_value());
+  CHECK(labels_of(*packed_file(directory, "out")) == expected);
 }
 
 namespace {
@@ -417,22 +456,22 @@ TEST_CASE("otlp: types of frames and identities of Profiles come back from an ex
   CHECK(typed_functions(*first) == functions);
   CHECK(loss_of(*first, "otlp_frame_attributes_not_kept") == 1);
   CHECK(loss_of(*first, "otlp_fields_not_kept") == 0);
-  REQUIRE(values_of(*first).size() == 1);
-  CHECK(values_of(*first)[0].find("id.profile=0f1e2d3c4b5a69788796a5b4c3d2e1f0") !=
+  REQUIRE(labels_of(*first).size() == 1);
+  CHECK(labels_of(*first)[0].find("id.profile=0f1e2d3c4b5a69788796a5b4c3d2e1f0") !=
         std::string::npos);
   ExportOptions options;
   options.format = ExportFormat::kOtlp;
   REQUIRE(export_capture(*first, directory.file("out"), options).has_value());
   const auto second = packed_file(directory, "out");
   CHECK(typed_functions(*second) == functions);
-  CHECK(values_of(*second) == values_of(*first));
+  CHECK(labels_of(*second) == labels_of(*first));
   CHECK(loss_of(*second, "otlp_frame_attributes_not_kept") == 0);
 }
 
 TEST_CASE("otlp: an identity that is none is counted") {
   const test::TemporaryDirectory directory;
   const auto reader = packed_text(directory, profile_with_types("cart", "short"));
-  CHECK(values_of(*reader).empty());
+  CHECK(labels_of(*reader).empty());
   CHECK(loss_of(*reader, "otlp_fields_not_kept") == 1);
 }
 
@@ -473,7 +512,7 @@ TEST_CASE("otlp: a merge keeps what resources say, by source where they differ")
   const auto back = packed_file(directory, "out");
   CHECK(fact_of(*back, "otlp.resource.os.type") == "linux");
   std::string values;
-  for (const std::string& line : values_of(*back)) {
+  for (const std::string& line : labels_of(*back)) {
     values += line + "\n";
   }
   for (const char* const service : {"cart", "shop", "till"}) {

@@ -36,9 +36,12 @@ std::uint32_t OtlpDictionary::attribute(std::string_view key, const OtlpValue& v
   std::string identity(key);
   identity += kMarks[static_cast<std::size_t>(value.type)];
   identity += value.type == OtlpValue::Type::kText ? value.text : std::to_string(value.number);
+  if (value.type == OtlpValue::Type::kInteger && !value.unit.empty()) {
+    identity += " " + value.unit;
+  }
   const std::uint32_t number = attribute_identities_.intern(identity);
   if (number == attributes_.size()) {
-    attributes_.push_back({string(key), value});
+    attributes_.push_back({string(key), value, string(value.unit)});
   }
   return number;
 }
@@ -262,8 +265,13 @@ void OtlpDictionary::write_attributes(SpilledMessage& out) {
     {
       protozero::pbf_writer attribute(top, otlp::dictionary::kAttributeTable);
       attribute.add_int32(otlp::attribute::kKey, index(attributes_[i].key));
-      protozero::pbf_writer value(attribute, otlp::attribute::kValue);
-      write_value(value, attributes_[i].value);
+      {
+        protozero::pbf_writer value(attribute, otlp::attribute::kValue);
+        write_value(value, attributes_[i].value);
+      }
+      if (attributes_[i].unit != 0) {
+        attribute.add_int32(otlp::attribute::kUnit, index(attributes_[i].unit));
+      }
     }
     out.flush_if_full();
   }

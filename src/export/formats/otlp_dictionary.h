@@ -45,6 +45,7 @@ class OtlpDictionary {
   struct Attribute {
     std::uint32_t key = 0;
     OtlpValue value;
+    std::uint32_t unit = 0;
   };
 
   void write_mappings(SpilledMessage& out);

@@ -1,6 +1,7 @@
 #include "export/formats/otlp_sample_fields.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <tuple>
 
@@ -84,8 +85,9 @@ Status OtlpSampleFields::load_labels(const query::CaptureView& view) {
                                      : label.type == LabelType::kReal  ? OtlpValue::Type::kReal
                                      : label.type == LabelType::kBool  ? OtlpValue::Type::kBool
                                                                        : OtlpValue::Type::kText;
-        set.push_back(number_of(OtlpField{bytes::valid_utf8(label.key),
-                                          {type, label.number, bytes::valid_utf8(label.text)}}));
+        set.push_back(number_of(OtlpField{
+            bytes::valid_utf8(label.key),
+            {type, label.number, bytes::valid_utf8(label.text), bytes::valid_utf8(label.unit)}}));
       }
       std::sort(set.begin(), set.end());
       label_sets_.push_back(number_of(set));
@@ -154,9 +156,26 @@ void OtlpSampleFields::join(std::vector<Piece>& pieces) {
 }
 
 std::uint32_t OtlpSampleFields::find(const query::SelectedSample& sample) {
-  if (sample.label_set < label_sets_.size()) {
-    return label_sets_[sample.label_set];
+  const std::uint32_t labels =
+      sample.label_set < label_sets_.size() ? label_sets_[sample.label_set] : 0;
+  return both(labels, values_of(sample));
+}
+
+std::uint32_t OtlpSampleFields::both(std::uint32_t labels, std::uint32_t values) {
+  if (labels == 0 || values == 0) {
+    return labels + values;
   }
+  const auto [known, fresh] = joined_.try_emplace({labels, values}, 0);
+  if (fresh) {
+    Set whole;
+    std::set_union(sets_[labels].begin(), sets_[labels].end(), sets_[values].begin(),
+                   sets_[values].end(), std::back_inserter(whole));
+    known->second = number_of(whole);
+  }
+  return known->second;
+}
+
+std::uint32_t OtlpSampleFields::values_of(const query::SelectedSample& sample) {
   const std::uint32_t event =
       sample.event < number_of_event_.size() ? number_of_event_[sample.event] : 0;
   const Key key{sample.time_ns, sample.pid, sample.tid, sample.stack, event};

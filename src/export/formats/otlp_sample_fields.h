@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "query/selection/sample_selection.h"
@@ -20,6 +21,7 @@ struct OtlpValue {
   Type type = Type::kText;
   std::uint64_t number = 0;  ///< two's complement; bits of a double
   std::string text;
+  std::string unit = {};  ///< of kInteger in a table of attributes
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const OtlpValue&, const OtlpValue&) = default;
@@ -34,7 +36,7 @@ struct OtlpField {
   friend auto operator<=>(const OtlpField&, const OtlpField&) = default;
 };
 
-/// Which fields each sample has: its labels, or values of kinds `otlp:EVENT`, of which the n-th
+/// Which fields each sample has: its labels, and values of kinds `otlp:EVENT`, of which the n-th
 /// sample of a time, thread, callstack and event has the n-th.
 ///
 /// Memory: 32 bytes for each such sample, and the distinct fields and sets of fields.
@@ -87,6 +89,8 @@ class OtlpSampleFields {
   void join(std::vector<Piece>& pieces);
   std::uint32_t number_of(OtlpField field);
   std::uint32_t number_of(const Set& set);
+  std::uint32_t values_of(const query::SelectedSample& sample);
+  std::uint32_t both(std::uint32_t labels, std::uint32_t values);
 
   std::vector<std::uint32_t> number_of_event_;  // by row of the event table
   std::vector<SampleSet> samples_;              // by key, then in order of time
@@ -96,6 +100,7 @@ class OtlpSampleFields {
   std::vector<Set> sets_;
   std::map<Set, std::uint32_t> set_numbers_;
   std::vector<std::uint32_t> label_sets_;  // numbers of sets, by those of the file
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined_;  // of labels, values
 };
 
 }  // namespace stackpack::exporting

@@ -1,11 +1,14 @@
 // Field numbers of OpenTelemetry's ProfilesData which the reader understands, package
-// opentelemetry.proto.profiles.v1development of its protocol 1.10 and later. Source:
-// https://github.com/open-telemetry/opentelemetry-proto
+// opentelemetry.proto.profiles.v1development of its protocol 1.10 and later. What earlier releases
+// had instead has numbers from kFirstEarlierField on, which no release gave it: message_layout.h
+// turns theirs into these. Source: https://github.com/open-telemetry/opentelemetry-proto
 #pragma once
 
 #include <cstdint>
 
 namespace stackpack::otlp {
+
+inline constexpr std::uint32_t kFirstEarlierField = 1001;
 
 enum ProfilesDataField : std::uint32_t { kResourceProfiles = 1, kDictionary = 2 };
 enum DictionaryField : std::uint32_t {
@@ -16,6 +19,7 @@ enum DictionaryField : std::uint32_t {
   kStringTable = 5,
   kAttributeTable = 6,
   kStackTable = 7,
+  kAttributeUnits = kFirstEarlierField,
 };
 enum ResourceProfilesField : std::uint32_t {
   kResource = 1,
@@ -35,8 +39,12 @@ enum ProfileField : std::uint32_t {
   kPeriod = 6,
   kProfileId = 7,
   kDroppedAttributes = 8,
+  kPayloadFormat = 9,
   kOriginalPayload = 10,
   kProfileAttribute = 11,
+  kLocationIndices = kFirstEarlierField,
+  kDefaultType,
+  kComment,
 };
 enum ValueTypeField : std::uint32_t { kTypeText = 1, kTypeUnit = 2 };
 enum SampleField : std::uint32_t {
@@ -45,6 +53,8 @@ enum SampleField : std::uint32_t {
   kSampleLink = 3,
   kSampleValue = 4,
   kSampleTime = 5,
+  kSampleStart = kFirstEarlierField,  ///< of a range of kLocationIndices
+  kSampleLength,
 };
 enum MappingField : std::uint32_t {
   kMappingStart = 1,
@@ -68,6 +78,7 @@ enum FunctionField : std::uint32_t {
 enum StackField : std::uint32_t { kStackLocation = 1 };
 enum LinkField : std::uint32_t { kTraceId = 1, kSpanId = 2 };
 enum AttributeField : std::uint32_t { kAttributeKey = 1, kAttributeValue = 2, kAttributeUnit = 3 };
+enum AttributeUnitField : std::uint32_t { kUnitKey = 1, kUnitText = 2 };
 enum AnyValueField : std::uint32_t {
   kTextValue = 1,
   kBoolValue = 2,

@@ -200,7 +200,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
     }
     const auto inner = io::source_of_memory(std::as_bytes(std::span(*message)));
     const Status surveyed = reader.survey(*inner, 0, message->size());
-    const Status read = surveyed ? reader.read(*inner, 0, message->size()) : surveyed;
+    const Status read =
+        surveyed ? reader.read(*inner, 0, message->size(), OtlpReader::Numbers::kOurs) : surveyed;
     if (!read) {
       return read.error();
     }

@@ -55,6 +55,7 @@ void OtlpTables::clear() {
   lines_.clear();
   functions_.clear();
   attributes_.clear();
+  units_.clear();
   location_attributes_.clear();
   frame_attributes_.clear();
   links_.clear();
@@ -96,6 +97,9 @@ Status OtlpTables::take(std::uint32_t field, std::span<const std::byte> content,
         break;
       case kStackTable:
         read_stack(content);
+        break;
+      case kAttributeUnits:
+        read_unit(content);
         break;
       default:
         break;
@@ -178,13 +182,14 @@ void OtlpTables::read_attribute(std::span<const std::byte> content) {
       case number(kAttributeKey):
         attribute.key_text = message.get_uint64();
         break;
+      case bytes(kAttributeKey):
+        attribute.own_key = message.get_string();
+        break;
       case bytes(kAttributeValue):
         attribute.value = read_any_value(message.get_message());
         break;
       case number(kAttributeUnit):
-        if (message.get_uint64() != 0) {
-          sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, 1);
-        }
+        attribute.unit = message.get_uint64();
         break;
       default:
         message.skip();
@@ -225,6 +230,22 @@ void OtlpTables::read_stack(std::span<const std::byte> content) {
   }
 }
 
+void OtlpTables::read_unit(std::span<const std::byte> content) {
+  auto& [key, unit] = units_.emplace_back();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kUnitKey):
+        key = message.get_uint64();
+        break;
+      case number(kUnitText):
+        unit = message.get_uint64();
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
 const std::string& OtlpTables::text(std::uint64_t index) {
   static const std::string none;
   if (index < strings_.size()) {
@@ -250,14 +271,30 @@ const OtlpTables::Link* OtlpTables::link(std::uint64_t index) {
   return nullptr;
 }
 
+// One unit for all attributes of a key, of releases before 1.8.
+void OtlpTables::settle_units() {
+  std::map<std::string_view, std::uint64_t> unit_of;
+  for (const auto& [key, unit] : units_) {
+    unit_of.try_emplace(text(key), unit);
+  }
+  if (unit_of.empty()) {
+    return;
+  }
+  for (Attribute& attribute : attributes_) {
+    const auto known = unit_of.find(name_of(attribute));
+    attribute.unit = attribute.unit == 0 && known != unit_of.end() ? known->second : attribute.unit;
+  }
+}
+
 void OtlpTables::settle_attributes() {
-  for (std::size_t i = 1; i < attributes_.size(); ++i) {
-    AttributeValue& value = attributes_[i].value;
+  for (Attribute& attribute : attributes_) {
+    AttributeValue& value = attribute.value;
     if (value.type == AttributeType::kTextIndex) {
       value = {AttributeType::kText, 0, text(value.number)};
     }
-    attributes_[i].key = key_of(text(attributes_[i].key_text), value);
+    attribute.key = key_of(name_of(attribute), value);
   }
+  settle_units();
 }
 
 // A frame has one type; one that the format does not know is no different from other attributes.
@@ -328,7 +365,7 @@ Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
   static const Mapping none;
   const bool known = location.mapping < mappings_.size();
   const Mapping& mapping = known ? mappings_[static_cast<std::size_t>(location.mapping)] : none;
-  if (!known) {
+  if (!known && location.mapping != 0) {
     damaged(loss::kUnknownIndex);
   }
   const std::string& path = text(mapping.file);
@@ -354,13 +391,25 @@ Result<bool> OtlpTables::append_stack(std::uint64_t index, std::vector<std::uint
     return index == 0;
   }
   const Stack& stack = stacks_[static_cast<std::size_t>(index)];
-  if (stack.size > kMostFrames) {
-    damaged(loss::kSampleTooDeep);
+  return append_range(stack_locations_, stack.begin, stack.size, addresses);
+}
+
+Result<bool> OtlpTables::append_range(std::span<const std::uint64_t> indices, std::uint64_t begin,
+                                      std::uint64_t size, std::vector<std::uint64_t>& addresses) {
+  if (begin > indices.size() || size > indices.size() - begin || size > kMostFrames) {
+    damaged(size > kMostFrames ? loss::kSampleTooDeep : loss::kUnknownIndex);
     return false;
   }
-  for (std::uint64_t i = 0; i < stack.size; ++i) {
-    const std::uint64_t id = stack_locations_[static_cast<std::size_t>(stack.begin + i)];
-    if (id == 0 || id >= locations_.size()) {
+  return append_locations(
+      indices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)), addresses);
+}
+
+// The first location is none, unless it says anything, as it may in releases before 1.8.
+Result<bool> OtlpTables::append_locations(std::span<const std::uint64_t> indices,
+                                          std::vector<std::uint64_t>& addresses) {
+  for (const std::uint64_t id : indices) {
+    if (id >= locations_.size() || (id == 0 && locations_[0].lines == 0 &&
+                                    locations_[0].address == 0 && locations_[0].mapping == 0)) {
       damaged(loss::kUnknownIndex);
       continue;
     }

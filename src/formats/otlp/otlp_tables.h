@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capture/callstack_sink.h"
@@ -47,6 +48,8 @@ class OtlpTables {
   struct Attribute {
     Key key = Key::kOther;
     std::uint64_t key_text = 0;
+    std::string own_key;  ///< instead, of releases before 1.8
+    std::uint64_t unit = 0;
     AttributeValue value;
   };
   struct Link {
@@ -62,7 +65,7 @@ class OtlpTables {
     return index < attributes_.size() ? &attributes_[static_cast<std::size_t>(index)] : nullptr;
   }
   [[nodiscard]] const std::string& name_of(const Attribute& attribute) {
-    return text(attribute.key_text);
+    return attribute.own_key.empty() ? text(attribute.key_text) : attribute.own_key;
   }
 
   /// What an attribute stands for, by its key and the kind of its value.
@@ -74,6 +77,9 @@ class OtlpTables {
   /// Appends the frames of a callstack, leaf first. False: there is no such callstack, or it is too
   /// deep, which is counted. Errors: kLimit.
   Result<bool> append_stack(std::uint64_t index, std::vector<std::uint64_t>& addresses);
+  /// The same of a part of `indices`, which are of locations.
+  Result<bool> append_range(std::span<const std::uint64_t> indices, std::uint64_t begin,
+                            std::uint64_t size, std::vector<std::uint64_t>& addresses);
 
  private:
   struct Mapping {
@@ -102,7 +108,11 @@ class OtlpTables {
   void read_attribute(std::span<const std::byte> content);
   void read_link(std::span<const std::byte> content);
   void read_stack(std::span<const std::byte> content);
+  void read_unit(std::span<const std::byte> content);
+  void settle_units();
   void settle_attributes();
+  Result<bool> append_locations(std::span<const std::uint64_t> indices,
+                                std::vector<std::uint64_t>& addresses);
   void settle_locations();
   void damaged(std::string_view loss);
   const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
@@ -121,6 +131,7 @@ class OtlpTables {
   std::vector<protobuf::LineEntry> lines_;
   std::vector<protobuf::FunctionEntry> functions_;
   std::vector<Attribute> attributes_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> units_;  // texts of a key and its unit
   struct LocationAttribute {
     std::size_t location = 0;
     std::uint64_t id = 0;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "bytes/label_bytes.h"
+#include "query/selection/label_choice.h"
 #include "support/collecting_sink.h"
 #include "support/recorded_functions.h"
 #include "support/test_bytes.h"
@@ -339,6 +341,166 @@ TEST_CASE("otlp: JSON has the same fields, in any order, numbers as texts or not
   CHECK_FALSE(
       read(R"({"resourceProfiles": 1, "dictionary": {"stringTable": [}})", broken).has_value());
   CHECK_FALSE(read("{\"resourceProfiles\":" + std::string(100, '['), broken).has_value());
+}
+
+namespace {
+
+// The same two samples as the releases of the schema number their fields: weights of two types of
+// one name where a Profile has several, times, an attribute with a unit.
+enum class Release { kRanges, kStacks, kSamples, kCurrent };
+
+void add_attribute(pbf_writer& tables, Release release) {
+  pbf_writer attribute(tables, 6);
+  if (release == Release::kRanges) {
+    attribute.add_string(1, "size");
+  } else {
+    attribute.add_int32(1, 4);
+    attribute.add_int32(3, 5);
+  }
+  pbf_writer value(attribute, 2);
+  value.add_int64(3, 4096);
+}
+
+void add_tables(pbf_writer& top, Release release) {
+  const bool ranges = release == Release::kRanges;
+  pbf_writer tables(top, 2);
+  if (!ranges) {
+    tables.add_message(2, std::string());
+    tables.add_message(6, std::string());
+  }
+  for (const int function : {0, 1}) {
+    pbf_writer location(tables, 2);
+    pbf_writer line(location, 3);
+    line.add_int32(1, function);
+  }
+  for (const int name : {2, 3}) {
+    pbf_writer function(tables, 3);
+    function.add_int32(1, name);
+  }
+  for (const char* const string : {"", "wall", "leaf", "root", "size", "bytes", "count", "ns"}) {
+    tables.add_string(5, string);
+  }
+  add_attribute(tables, release);
+  if (ranges) {
+    pbf_writer unit(tables, 7);
+    unit.add_int32(1, 4);
+    unit.add_int32(2, 5);
+    return;
+  }
+  tables.add_message(7, std::string());
+  for (const Numbers& path : {Numbers{1, 2}, Numbers{2}}) {
+    pbf_writer stack(tables, 7);
+    stack.add_packed_uint64(1, path.begin(), path.end());
+  }
+}
+
+void add_type(pbf_writer& profile, int unit) {
+  pbf_writer type(profile, 1);
+  type.add_int32(1, 1);
+  type.add_int32(2, unit);
+}
+
+struct Weighed {
+  int stack = 0;
+  std::uint64_t count = 0;
+  std::uint64_t ns = 0;
+  Numbers attributes;
+};
+
+void add_sample(pbf_writer& profile, Release release, const Weighed& given) {
+  constexpr std::uint64_t kTime = 1'000;
+  pbf_writer sample(profile, 2);
+  if (release == Release::kRanges) {
+    const Numbers values = {given.count, given.ns};
+    sample.add_int32(1, given.stack == 1 ? 0 : 1);
+    sample.add_int32(2, given.stack == 1 ? 2 : 1);
+    sample.add_packed_uint64(3, values.begin(), values.end());
+    sample.add_packed_uint64(4, given.attributes.begin(), given.attributes.end());
+    sample.add_packed_uint64(6, &kTime, &kTime + 1);
+    return;
+  }
+  const bool current = release == Release::kCurrent;
+  sample.add_int32(1, given.stack);
+  sample.add_packed_uint64(current ? 4 : 2, &given.ns, &given.ns + 1);
+  sample.add_packed_uint64(current ? 2 : 3, given.attributes.begin(), given.attributes.end());
+  sample.add_packed_fixed64(5, &kTime, &kTime + 1);
+}
+
+std::string message_of_release(Release release) {
+  const bool ranges = release == Release::kRanges;
+  std::string text;
+  pbf_writer top(text);
+  {
+    pbf_writer resource(top, 1);
+    pbf_writer scope(resource, 2);
+    pbf_writer profile(scope, 2);
+    if (ranges) {
+      const Numbers path = {0, 1};
+      add_type(profile, 6);
+      profile.add_packed_uint64(3, path.begin(), path.end());
+      profile.add_int64(4, 500);
+    } else {
+      profile.add_fixed64(3, 500);
+    }
+    add_type(profile, 7);
+    add_sample(profile, release, {1, 2, 70, {ranges ? 0U : 1U}});
+    add_sample(profile, release, {2, 1, 30, {}});
+    const std::uint32_t id = ranges ? 10 : release == Release::kStacks ? 8 : 7;
+    profile.add_bytes(id, std::string(16, 'i'));
+  }
+  add_tables(top, release);
+  return text;
+}
+
+// The distinct sets of labels, of which there are two.
+std::vector<std::string> label_lines(CollectingSink& sink) {
+  capture::LabelRecorder& recorder = sink.field_recorder.labels();
+  recorder.use(0);
+  recorder.use(1);
+  REQUIRE(recorder.settle().has_value());
+  std::vector<std::string> lines;
+  const Status visited = recorder.visit([&](std::string_view bytes) -> Status {
+    LabelSet labels;
+    REQUIRE(bytes::read_labels(bytes::ByteCursor(std::as_bytes(std::span(bytes)), 0), labels));
+    std::string& line = lines.emplace_back();
+    for (const Label& label : labels) {
+      line += (line.empty() ? "" : " ") + label.key + "=" + query::label_text(label);
+    }
+    return {};
+  });
+  REQUIRE(visited.has_value());
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("otlp: every release's numbers of fields say the same") {
+  for (const Release release :
+       {Release::kRanges, Release::kStacks, Release::kSamples, Release::kCurrent}) {
+    CAPTURE(static_cast<int>(release));
+    const std::string text = message_of_release(release);
+    CHECK(looks(text));
+    CollectingSink sink;
+    sink.keeps_fields = true;
+    REQUIRE(read(text, sink).has_value());
+    const std::vector<Row> weighed = rows_of(sink);
+    const bool ranges = release == Release::kRanges;
+    const Row first{1'000, 70, "leaf :0;root :0"};
+    const Row second{1'000, 30, "root :0"};
+    if (ranges) {
+      CHECK(sink.events == std::vector<Event>{{"wall/count", true}, {"wall", true}});
+      CHECK(weighed ==
+            std::vector<Row>{{1'000, 2, first.stack}, {1'000, 1, second.stack}, first, second});
+    } else {
+      CHECK(sink.events == std::vector<Event>{{"wall", true}});
+      CHECK(weighed == std::vector<Row>{first, second});
+    }
+    CHECK_FALSE(sink.counters.any_loss());
+    CHECK(sink.counters.count("otlp_fields_not_kept") == 0);
+    const std::string identity = "id.profile=69696969696969696969696969696969";
+    CHECK(label_lines(sink) == std::vector<std::string>{identity, "size=4096 bytes " + identity});
+  }
 }
 
 TEST_CASE("otlp: what it is told by") {
