@@ -54,8 +54,7 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
     if (!opened->is_made() && side.files.empty() && arguments.symbolize) {
       note_missing_names(path, opened->reader(), messages);
     }
-    const std::vector<std::string> notices =
-        notices_of(path, app::cut_notices(opened->reader().statistics()));
+    const std::vector<std::string> notices = notices_of(path, app::cut_notices(opened->reader()));
     side.notices.insert(side.notices.end(), notices.begin(), notices.end());
     side.files.push_back(std::move(*opened));
   }

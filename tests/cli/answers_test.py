@@ -391,12 +391,18 @@ def normal(text, command, work):
     return text
 
 
-def answers(tools, group):
-    """Each command of a group with the line that is stored, and the answer."""
+def asked(tools, group):
+    """Each command of a group: its words, its exit status, and its output and messages without what differs from run to run."""
     for command in GROUPS[group](tools):
         code, output, messages = tools.run(command)
-        answer = normal(output + b"\n" + messages, command, tools.work)
         words = " ".join(command) + (f" < {hashlib.sha256(tools.input).hexdigest()[:8]}" if tools.input else "")
+        yield words, code, normal(output, command, tools.work), normal(messages, command, tools.work)
+
+
+def answers(tools, group):
+    """Each command of a group with the line that is stored, and the answer."""
+    for words, code, output, messages in asked(tools, group):
+        answer = output + b"\n" + messages
         words = words if len(words) < 160 else words[:120] + "..."
         yield f"{code} {output.count(10)} {hashlib.sha256(answer).hexdigest()[:16]} {words}", answer
 

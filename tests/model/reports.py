@@ -30,9 +30,7 @@ class Report:
     def chosen(self):
         """(sample, its frames' places leaf first) of each sample that the filters leave."""
         asked = self.question
-        for sample in self.store.samples:
-            if self.store.events[sample.event][0] != asked["event"]:
-                continue
+        for sample in self.store.samples_of(asked["event"]):
             if self.is_idle(sample) and not asked.get("idle"):
                 continue
             if any(key in asked and getattr(sample, key) != asked[key] for key in ("pid", "tid")):
@@ -57,6 +55,13 @@ class Report:
 
     def comm(self, sample):
         return self.store.thread_name(sample.pid, sample.tid, sample.time)
+
+    def waker(self, row):
+        if row.waker_kind != 1:
+            return ("[not recorded]", "", "[interrupt]", "[dpc]")[row.waker_kind]
+        pid = next((other.pid for other in self.store.intervals if other.tid == row.waker), NONE)
+        name = self.store.thread_name(pid, row.waker, row.end)
+        return f"{name} ({row.waker})" if name else str(row.waker)
 
     def names(self, sample):
         """((name, module, place), function) of every frame and inlined call of a sample, leaf first, as the grain has them."""
@@ -96,6 +101,7 @@ class Report:
         if place.module is None:
             return f"0x{max(frame[1] - back, 0):x}"
         image = self.store.modules[place.module]
+        back = back if frame[1] > image.base else 0  # no call lies before an image
         return f"{self.store.module_name(place.module)}+0x{frame[1] - image.base + image.offset - back:x}"
 
     # The reports.
@@ -120,6 +126,8 @@ class Report:
             return names
         if grain == "callstack":
             return [(";".join(name for name, *_ in reversed(names)) or "[no callstack]", "", "")]
+        if grain in ("reason", "waker"):
+            return [(sample.interval.reason or "[not recorded]" if grain == "reason" else self.waker(sample.interval), "", "")]
         if grain == "event":
             return [(self.question["event"], "", "")]
         number = {"process": sample.pid, "thread": sample.tid}.get(grain, NONE)
@@ -149,8 +157,7 @@ class Report:
         """{"root;...;leaf": value}, code without a name by module and offset"""
         stacks = collections.Counter()
         for sample, names in self.rows:
-            if names:
-                stacks[";".join(place or name for name, _, place in reversed(names))] += self.value(sample)
+            stacks[";".join(place or name for name, _, place in reversed(names)) or "[no callstack]"] += self.value(sample)
         return stacks
 
     def tree(self):
@@ -168,6 +175,5 @@ class Report:
         """{names leaf first: value}, code without a name as ""."""
         stacks = collections.Counter()
         for sample, names in self.rows:
-            if names:
-                stacks[tuple("" if place else name for name, _, place in names)] += self.value(sample)
+            stacks[tuple("" if place else name for name, _, place in names)] += self.value(sample)
         return stacks

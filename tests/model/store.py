@@ -11,12 +11,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import read_spk as spk  # noqa: E402
+import waits  # noqa: E402
 
 NONE = spk.NONE
 UNKNOWN, KERNEL, USER = 0, 1, 2
 SYNTHETIC_FROM = 1 << 63
 EXACT, RETURN = "exact", "return"
 IDLE = 2  # bit of a sample's flags
+WAITS = ("blocked", "woken", "preempted")  # states of intervals that are events, too
 
 # Section 7 of docs/format.md: what interrupts, dispatchers and signals enter, and what is jumped to by a return.
 ENTERED = ("asm_sysvec_* asm_exc_* asm_common_interrupt asm_spurious_interrupt asm_fred_entrypoint_kernel end_repeat_nmi "
@@ -28,6 +30,7 @@ Process = collections.namedtuple("Process", "pid parent start end inherits name 
 Thread = collections.namedtuple("Thread", "pid tid start end name")
 Module = collections.namedtuple("Module", "pid base size offset start end path kind build_id debug")
 Function = collections.namedtuple("Function", "owner place life start size birth source line name linkage file")
+Wait = collections.namedtuple("Wait", spk.Sample._fields + ("interval",))
 Place = collections.namedtuple("Place", "name linkage module file line")  # of a frame or an inlined call
 
 
@@ -66,7 +69,18 @@ class Store:
         self.aggregated = self.metadata.get("samples.aggregated") == "1"
         self.read_names(file)
         self.samples = list(spk.read_samples(file)) if file.has(spk.SAMPLES) else []
+        self.intervals = list(spk.read_intervals(file))
+        self.processors = waits.processors(file) if self.intervals else 0
         self.counts = [] if file.has(spk.SAMPLES) else list(spk.read_counts(file))
+
+    @functools.lru_cache(maxsize=None)
+    def samples_of(self, event):
+        """The samples of an event by name; those of waits are made of intervals."""
+        numbers = [i for i, (name, _) in enumerate(self.events) if name == event]
+        if not numbers and event in WAITS:
+            return [Wait(row.end, row.pid, row.tid, NONE, event, row.end - row.start, 0, 0, row.stack, row)
+                    for row in self.intervals if row.state == event]
+        return [sample for sample in self.samples if sample.event in numbers]
 
     def leaf_first(self, node):
         frames = []
@@ -74,6 +88,9 @@ class Store:
             frames.append(self.frames[node[0]])
             node = node[1]
         return tuple(frames)
+
+    def __repr__(self):
+        return os.path.basename(self.path)
 
     def read_names(self, file):
         numbers = spk.TextNumbers()

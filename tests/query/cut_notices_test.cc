@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "capture/wait_rules.h"
 #include "formats/jfr/jfr_losses.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/perf/perf_losses.h"
@@ -51,6 +52,14 @@ TEST_CASE("every format's counter of cut callstacks counts, and no more than the
   dumps.samples.total = 8;
   dumps.samples.stack_dump_only = 2;
   CHECK(cut_notices(dumps).size() == 1);
+}
+
+TEST_CASE("that switches were sampled is said") {
+  Statistics sampled;
+  sampled.losses = {{std::string(capture::kSampledSwitchEvents), LossKind::kNotice, 1, kNoOffset}};
+  CHECK(cut_notices(sampled) ==
+        std::vector<std::string>{"switches of threads were sampled, not all recorded, so that most "
+                                 "of the threads' time is unknown"});
 }
 
 TEST_SUITE_END();

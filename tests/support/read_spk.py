@@ -780,8 +780,11 @@ def read_field(block, rows, begins):
     return values
 
 
-def list_intervals(file):
-    """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
+Interval = collections.namedtuple("Interval", "tid pid start end state reason flags stack waker_kind waker waker_stack")
+
+
+def read_intervals(file):
+    """Intervals in the order of the file; callstacks as ids, NONE without; waker_kind 0: no waker."""
     if not file.has(INTERVALS):
         return
     for block in file.blocks(WAIT_REASONS):
@@ -805,11 +808,17 @@ def list_intervals(file):
         for i, (reason, stack, waker, waker_stack) in enumerate(zip(*fields)):
             begin = (base if begins[i] else end) + gaps[i]
             end = begin + lengths[i]
-            flags = codes[i] >> 3
-            letters = "".join(letter for bit, letter in ((1, "s"), (2, "e"), (4, "l"), (8, "n")) if flags & bit)
-            who = ("~" if flags & 16 else "") + ("", "", "irq:", "dpc:")[waker & 3] + str(waker >> 2) if waker else "-"
-            print(threads[i][0], begin, end, states[codes[i] & 7], reasons[reason] or "-", letters or "-", stack - 1 if stack else "-", who,
-                  waker_stack - 1 if waker_stack else "-", sep="\t")
+            yield Interval(*threads[i], begin, end, states[codes[i] & 7], reasons[reason], codes[i] >> 3, stack - 1 if stack else NONE,
+                           waker & 3, waker >> 2, waker_stack - 1 if waker_stack else NONE)
+
+
+def list_intervals(file):
+    """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
+    for row in read_intervals(file):
+        letters = "".join(letter for bit, letter in ((1, "s"), (2, "e"), (4, "l"), (8, "n")) if row.flags & bit)
+        who = ("~" if row.flags & 16 else "") + ("", "", "irq:", "dpc:")[row.waker_kind] + str(row.waker) if row.waker_kind or row.waker else "-"
+        stack, waker_stack = ("-" if number == NONE else number for number in (row.stack, row.waker_stack))
+        print(row.tid, row.start, row.end, row.state, row.reason or "-", letters or "-", stack, who, waker_stack, sep="\t")
 
 
 def read_value_kinds(file):

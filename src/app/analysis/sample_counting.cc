@@ -61,7 +61,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
-  counting->notices_ = query::cut_notices(reader.statistics());
+  counting->notices_ = query::cut_notices(reader);
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }

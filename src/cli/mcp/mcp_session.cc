@@ -375,7 +375,7 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   }
   diff.report = std::move(*report);
   for (const File& file : files) {
-    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader().statistics()));
+    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader()));
     diff.notices.insert(diff.notices.end(), notices.begin(), notices.end());
   }
   Fitted fitted =
