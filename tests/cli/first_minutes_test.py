@@ -139,6 +139,13 @@ def tables_without_rows(walk):
                 json.loads(out)
 
 
+def rows_of_code_without_names(walk):
+    capture = walk.data / "events.perf.data"
+    row = next(line.split()[-1] for line in walk.run("top", "--no-symbolize", capture)[1].splitlines() if line.endswith("]"))
+    status, out, _ = walk.run("annotate", "--no-symbolize", capture, row)
+    need(status == 0 and "code without names" in out and "symbolize" in out, f"annotate {row}: {status}, {out!r}")
+
+
 def same_words_everywhere(walk):
     capture = walk.data / "threads.perf.data"
     threads = walk.run("dump", capture, "--threads")[1].splitlines()
@@ -203,7 +210,7 @@ def main():
         subprocess.run([sys.executable, "-B", str(source / "tests" / "cli" / "make_capture.py"), str(walk.switches), "12", "--switches"],
                        check=True)
         for step in (words_of_other_tools, what_is_missing, outputs_by_name, listings_take_captures, tables_without_rows,
-                     same_words_everywhere, eighty_columns, switches_lead_to_waits, a_terminal_as_input):
+                     rows_of_code_without_names, same_words_everywhere, eighty_columns, switches_lead_to_waits, a_terminal_as_input):
             step(walk)
         os.chdir(begun)
     for problem in problems:
