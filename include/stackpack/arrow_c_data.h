@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-// Names as Arrow has them.
-// NOLINTBEGIN(readability-identifier-naming)
+/* Names as Arrow has them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,4 +71,4 @@ struct ArrowArrayStream {
 #endif
 
 #endif /* STACKPACK_ARROW_C_DATA_H */
-// NOLINTEND(readability-identifier-naming)
+/* NOLINTEND(readability-identifier-naming) */

@@ -15,6 +15,8 @@
  * stackpack_epoch and stackpack_diff_figure, do not grow. Units: ns of the capture's clock, and
  * bytes.
  *
+ * The headers are C89 with stdint.h, and C++.
+ *
  * A program includes this header, or of its parts the ones that it needs.
  */
 #ifndef STACKPACK_C_API_H

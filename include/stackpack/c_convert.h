@@ -8,8 +8,8 @@
 
 #include "stackpack/c_reader.h"
 
-// Names as C libraries have them.
-// NOLINTBEGIN(readability-identifier-naming)
+/* Names as C libraries have them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
 #ifdef __cplusplus
 extern "C" {
@@ -134,4 +134,4 @@ stackpack_status stackpack_merge(const char* const* inputs, size_t count, const 
 #endif
 
 #endif /* STACKPACK_C_CONVERT_H */
-// NOLINTEND(readability-identifier-naming)
+/* NOLINTEND(readability-identifier-naming) */

@@ -7,8 +7,8 @@
 
 #include "stackpack/c_reader.h"
 
-// Names as C libraries have them.
-// NOLINTBEGIN(readability-identifier-naming)
+/* Names as C libraries have them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
 #ifdef __cplusplus
 extern "C" {
@@ -195,4 +195,4 @@ stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* co
 #endif
 
 #endif /* STACKPACK_C_DIFF_H */
-// NOLINTEND(readability-identifier-naming)
+/* NOLINTEND(readability-identifier-naming) */

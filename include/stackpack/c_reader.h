@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Names as C libraries have them.
-// NOLINTBEGIN(readability-identifier-naming)
+/* Names as C libraries have them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +19,7 @@ typedef enum stackpack_status {
   STACKPACK_NOT_FOUND = 2,   /* there is no such file */
   STACKPACK_TRUNCATED = 3,   /* the end of the file is missing */
   STACKPACK_CORRUPT = 4,     /* the file contradicts the format or itself */
-  STACKPACK_UNSUPPORTED = 5, /* the file is of a newer version */
+  STACKPACK_UNSUPPORTED = 5, /* the file is of a newer version, or a folder */
   STACKPACK_LIMIT = 6,       /* the file is larger than this program can hold */
   STACKPACK_USAGE = 7,       /* the call makes no sense: a null pointer, an unknown id */
   STACKPACK_OUT_OF_MEMORY = 8,
@@ -231,4 +231,4 @@ stackpack_status stackpack_visit_counts(const stackpack_reader* reader, size_t r
 #endif
 
 #endif /* STACKPACK_C_READER_H */
-// NOLINTEND(readability-identifier-naming)
+/* NOLINTEND(readability-identifier-naming) */

@@ -9,8 +9,8 @@
 #include "stackpack/arrow_c_data.h"
 #include "stackpack/c_reader.h"
 
-// Names as C libraries have them.
-// NOLINTBEGIN(readability-identifier-naming)
+/* Names as C libraries have them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 
 #ifdef __cplusplus
 extern "C" {
@@ -181,4 +181,4 @@ void stackpack_drop_stream_capsule(void* capsule);
 #endif
 
 #endif /* STACKPACK_C_TABLES_H */
-// NOLINTEND(readability-identifier-naming)
+/* NOLINTEND(readability-identifier-naming) */

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import html
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from ._errors import StackpackError, UsageError
 from ._library import check, ffi, lib, path_bytes, struct
@@ -25,6 +25,16 @@ _malloc.restype = ctypes.c_void_p
 _malloc.argtypes = [ctypes.c_size_t]
 _free = ctypes.CDLL(None).free
 _free.argtypes = [ctypes.c_void_p]
+
+
+Item = TypeVar("Item")
+
+
+def several(name: str, given: Iterable[Item]) -> List[Item]:
+    """The items of an argument that is a list. Raises TypeError for a text or a path, whose items would be its letters."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} is a list, not {given!r}")
+    return list(given)
 
 
 _SHOWN_ROWS = 10
@@ -118,9 +128,7 @@ def _columns_of(make_stream: Callable[[Dict[str, Any], Any], None], options: Dic
 
 
 def _wanted_columns(columns: Optional[Iterable[str]]) -> Optional[List[str]]:
-    if isinstance(columns, str):
-        raise TypeError("columns is a list of names")
-    wanted = None if columns is None else list(columns)
+    wanted = None if columns is None else several("columns", columns)
     if wanted is not None and not wanted:
         raise ValueError("no columns")
     return wanted

@@ -11,12 +11,13 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Iterator, List, Optional, Sequence, Tuple, Union
 
-from ._capture import Capture, PathLike, open as open_capture
+from ._capture import Capture, PathLike, open as open_capture, several
 from ._errors import CorruptFile, IoError, NotFound, StackpackError, UsageError
 
 _NAME = "stackpack.exe" if sys.platform == "win32" else "stackpack"
 #: A .spk file, a capture, or one that is open.
 Input = Union[PathLike, Capture]
+_NAMED = ("event", "exclude_event", "comm", "exclude_comm", "cgroup", "label", "module", "exclude_module")  # of Filter
 _MAGIC, _MAGIC_AT = b"STACKPAK", 8
 
 
@@ -38,8 +39,22 @@ class Filter:
     end: Union[None, int, str] = None
     label: Union[str, Sequence[str]] = ()  #: labels of samples, KEY=VALUE
 
+    def __post_init__(self) -> None:
+        for name in ("pid", "tid", "cpu"):
+            number = getattr(self, name)
+            if number is not None and (isinstance(number, bool) or not hasattr(number, "__index__")):
+                raise TypeError(f"{name} is a number, not {number!r}")
+        for name in ("begin", "end"):
+            time = getattr(self, name)
+            if time is not None and not isinstance(time, str) and not hasattr(time, "__index__"):
+                raise TypeError(f"{name} is a number of ns or a text such as '+1.5s', not {time!r}")
+        for name in _NAMED:
+            given = getattr(self, name)
+            if not isinstance(given, str) and not all(isinstance(each, str) for each in several(name, given)):
+                raise TypeError(f"{name} is a name or a list of names, not {given!r}")
+
     def _options(self) -> Iterator[str]:
-        for name in ("event", "exclude_event", "comm", "exclude_comm", "cgroup", "label", "module", "exclude_module"):
+        for name in _NAMED:
             given = getattr(self, name)
             for text in (given,) if isinstance(given, str) else given:
                 yield option(name, text)
@@ -51,7 +66,7 @@ class Filter:
         for name, time in (("from", self.begin), ("to", self.end)):
             if time is not None:
                 # To the program a number with a point is seconds of the capture's clock.
-                yield option(name, f"{time // 10**9}.{time % 10**9:09}" if isinstance(time, int) else time)
+                yield option(name, time if isinstance(time, str) else f"{int(time) // 10**9}.{int(time) % 10**9:09}")
 
 
 def option(name: str, value: object) -> str:

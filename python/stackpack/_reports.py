@@ -10,7 +10,7 @@ import webbrowser
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Union, overload
 
-from ._capture import PathLike
+from ._capture import PathLike, several
 from ._program import Filter, Input, filter_options, option, path_of, run
 
 _FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto")
@@ -63,7 +63,7 @@ def symbolize(input: Input, output: PathLike, *,  # pylint: disable=redefined-bu
 
     Nothing is fetched from a network. Raises StackpackError.
     """
-    options = [option("symbols", os.fsdecode(folder)) for folder in symbols]
+    options = [option("symbols", os.fsdecode(folder)) for folder in several("symbols", symbols)]
     for name, path in (("sysroot", sysroot), ("kallsyms", kallsyms), ("perf_map", perf_map)):
         if path is not None:
             options.append(option(name, os.fsdecode(path)))
@@ -331,7 +331,6 @@ def waits(input: Input, *,  # pylint: disable=redefined-builtin
     Raises StackpackError.
     """
     options = ["--json", "--rows=0", *(filter_options(where, ("pid", "tid", "comm", "begin", "end")))]
-    options = [each.replace("--comm=", "--thread=", 1) if each.startswith("--comm=") else each for each in options]
     for name, value in (("thread", thread), ("state", state), ("longer_than", longer_than)):
         if value is not None:
             options.append(option(name, value))

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
 
-from ._capture import Capture, PathLike, open as open_capture
+from ._capture import Capture, PathLike, open as open_capture, several
 from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
 
 _STAGES = ("reading", "callstacks", "samples", "finishing")
@@ -135,7 +135,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options = struct("stackpack_convert_options")
         texts = [ffi.new("char[]", text.encode()) if text else ffi.NULL for text in (format, member)]
         options.format, options.member = texts
-        folders = [ffi.new("char[]", path_bytes(folder)) for folder in binary_folders]
+        folders = [ffi.new("char[]", path_bytes(folder)) for folder in several("binary_folders", binary_folders)]
         folder_list = ffi.new("char *[]", folders)
         options.binary_folders, options.binary_folder_count = folder_list, len(folders)
         root = ffi.NULL if sysroot is None else ffi.new("char[]", path_bytes(sysroot))
@@ -172,7 +172,7 @@ def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memor
     keep_going leaves out inputs that are bad; the others are as of :func:`convert`. Raises StackpackError; `path` is the
     input that it failed for, or the output.
     """
-    names = [path_bytes(path) for path in inputs]
+    names = [path_bytes(path) for path in several("inputs", inputs)]
 
     def work(handle: Any) -> MergeReport:
         options = struct("stackpack_merge_options")
@@ -283,7 +283,8 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
     grains = {"function": 0, "module": 1, "line": 2, "callstack": 3}
     if by not in grains:
         raise ValueError(f"by is one of {', '.join(grains)}")
-    sides = [[item if isinstance(item, Capture) else open_capture(item) for item in side] for side in (before, after)]
+    sides = [[item if isinstance(item, Capture) else open_capture(item) for item in several(name, side)]
+             for name, side in (("before", before), ("after", after))]
     options = struct("stackpack_diff_options")
     text = ffi.new("char[]", event.encode()) if event else ffi.NULL
     options.event = text

@@ -78,7 +78,7 @@ const char* stackpack_status_text(stackpack_status status) {
     case STACKPACK_CORRUPT:
       return "file is damaged";
     case STACKPACK_UNSUPPORTED:
-      return "file is of a newer version";
+      return "file is a folder, or of a newer version";
     case STACKPACK_LIMIT:
       return "file is too large";
     case STACKPACK_USAGE:

@@ -296,7 +296,13 @@ void append_annotation(std::string& out, const app::Annotation& annotation,
   for (const AnnotatedFunction& function : std::span(annotation.functions).first(count)) {
     out += '\n';
     append_function_line(out, function.spot, arguments, scale, whole);
+    const std::size_t before = out.size();
     text.add_places(function);
+    if (out.size() == before) {
+      out +=
+          "  code without names has neither lines nor instructions here: top --frames address "
+          "shows\n  its addresses, and stackpack symbolize --symbols DIR names it\n";
+    }
   }
   if (count < annotation.functions.size()) {
     out += fmt::format("... {} more functions\n", grouped(annotation.functions.size() - count));

@@ -113,6 +113,7 @@ struct DumpArguments {
   SampleFilter filter;
   std::size_t limit = 0;  // most rows; 0: all
   bool json = false;
+  CaptureArguments capture;
 };
 
 struct ShowArguments {

@@ -188,8 +188,7 @@ int run_branches(const BranchesArguments& arguments, const Messages& messages) {
     return exit_code_of(report.error());
   }
   if (report->branches.empty() && report->wrong_path == 0) {
-    messages.error(arguments.file, "has no branches: perf record -b records them");
-    return kExitUsage;
+    messages.note(arguments.file, "has no branches; perf record -b records them");
   }
   std::string out;
   if (arguments.json) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/console.h"
 #include "bytes/quoted.h"
@@ -32,6 +33,20 @@ std::vector<std::string> command_names(const std::deque<CommandRow>& rows) {
   return names;
 }
 
+// The options of a command that stand below one heading of its help.
+std::vector<std::string> options_below(const std::deque<CommandRow>& commands,
+                                       std::string_view command, std::string_view heading) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : commands) {
+    for (const OptionRow& option : row.options()) {
+      if (row.name() == command && option.heading == heading) {
+        names.push_back(option.name_list().back());
+      }
+    }
+  }
+  return names;
+}
+
 // A path that is there is a hint at what was meant.
 std::string unknown_command(const std::string& name, std::vector<std::string> commands) {
   std::error_code failed;
@@ -40,6 +55,9 @@ std::string unknown_command(const std::string& name, std::vector<std::string> co
         "'{}' is a file, not a command; stackpack convert {} -o OUT.spk packs a "
         "capture, stackpack stats {} says what is in it",
         name, name, name);
+  }
+  if (const std::string_view answer = command_for(name); !answer.empty()) {
+    return fmt::format("there is no command {}; {}", bytes::quoted(name), answer);
   }
   const bool option = name.starts_with('-');
   if (option) {
@@ -196,7 +214,11 @@ std::string problem_of(const ExportArguments& arguments) {
     return "--sources goes with --format html of one file";
   }
   if (!arguments.has_format) {
-    return "no format; give --format FORMAT, see stackpack export --help";
+    return arguments.output.ends_with(".json")
+               ? "a .json may be of several formats; give --format speedscope, or another"
+               : "no format; give --format FORMAT, or a name that says it, such as -o OUT.html; "
+                 "see "
+                 "stackpack export --help";
   }
   if (!branches.profile) {
     return problem_of_other_formats(arguments);
@@ -229,14 +251,11 @@ std::string problem_of(const TrendArguments& arguments) {
              : "";
 }
 
-// The one kind of listing goes to `dump`.
-std::string problem_of(DumpArguments& dump, const std::vector<DumpKind>& kinds) {
+// The one kind of listing goes to `dump`. `listings`: the options that choose one.
+std::string problem_of(DumpArguments& dump, const std::vector<DumpKind>& kinds,
+                       const std::vector<std::string>& listings) {
   if (kinds.size() != 1) {
-    return "dump: say what to list, one of --stacks, --samples, --processes, "
-           "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges, --branch-stacks, --intervals, --event-values, --fields, "
-           "--sample-fields, "
-           "--events-of";
+    return fmt::format("dump: say what to list, one of {}", fmt::join(listings, ", "));
   }
   dump.kind = kinds.front();
   if (dump.kind == DumpKind::kIntervals) {
@@ -333,7 +352,8 @@ std::string CommandLine::conflict() {
     case Command::kTrend:
       return of("trend", problem_of(invocation.trend));
     case Command::kDump:
-      return problem_of(invocation.dump, definitions_->dump_kinds);
+      return problem_of(invocation.dump, definitions_->dump_kinds,
+                        options_below(definitions_->commands, "dump", kListings));
     default:
       return "";
   }
@@ -366,7 +386,8 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   definitions_->invocation.event_report.filter_words = parsed.filters;
   std::string problem = take_usual_input(definitions_->invocation);
   problem = problem.empty() ? conflict() : problem;
-  return problem.empty() ? Parsed{} : usage_error(problem);
+  return problem.empty() ? Parsed{Parsed::Kind::kRun, "", parsed.has_standard_input}
+                         : usage_error(problem);
 }
 
 }  // namespace stackpack::cli

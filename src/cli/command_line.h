@@ -14,6 +14,7 @@ struct Parsed {
   enum class Kind { kRun, kHelp, kUsageError };
   Kind kind = Kind::kRun;
   std::string text;  ///< of kHelp: for standard output; of kUsageError: one line without its end
+  bool has_standard_input = false;  ///< '-' is among the inputs
 };
 
 struct CommandDefinitions;

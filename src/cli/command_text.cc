@@ -12,7 +12,7 @@ namespace stackpack::cli {
 
 namespace {
 
-constexpr std::size_t kLineWidth = 96;
+constexpr std::size_t kLineWidth = 80;
 constexpr std::size_t kTextColumn = 30;
 
 // Adds words to the last line, breaking it before the width is passed.
@@ -37,6 +37,29 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent)
   out += '\n';
 }
 
+// A command for a shell: too long a line goes on after a backslash, at a blank outside of quotes.
+void append_shell_command(std::string& out, std::string_view command) {
+  constexpr std::string_view kGoesOn = " \\";
+  std::size_t room = kLineWidth - 2 - kGoesOn.size();
+  out.append(2, ' ');
+  std::size_t begin = 0;
+  std::size_t blank = 0;
+  char quote = '\0';
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (i - begin > room && blank > begin) {
+      out.append(command.substr(begin, blank - begin)).append(kGoesOn).append("\n      ");
+      begin = blank + 1;
+      room = kLineWidth - 6 - kGoesOn.size();
+    }
+    if (c == '\'' || c == '"') {
+      quote = quote == '\0' ? c : quote == c ? '\0' : quote;
+    }
+    blank = c == ' ' && quote == '\0' ? i : blank;
+  }
+  out.append(command.substr(begin)).append("\n");
+}
+
 std::string title_of(const OptionText& option) {
   std::string title =
       option.positional() ? option.value : fmt::format("{}", fmt::join(option.names, ", "));
@@ -46,12 +69,28 @@ std::string title_of(const OptionText& option) {
   return title;
 }
 
+// Words of a choice that do not fit into a line go on in the next one.
+void append_choices(std::string& out, std::string_view title) {
+  constexpr std::size_t kIndent = 10;
+  std::size_t room = kLineWidth;
+  while (title.size() > room) {
+    const std::size_t last = title.rfind('|', room - 1);
+    if (last == std::string_view::npos) {
+      break;
+    }
+    out.append(title.substr(0, last + 1)).append("\n").append(kIndent, ' ');
+    title.remove_prefix(last + 1);
+    room = kLineWidth - kIndent;
+  }
+  out.append(title).append("\n");
+}
+
 void append_option(std::string& out, const OptionText& option) {
   // Long options without a short one stand under the long ones above.
   const bool indented = !option.positional() && option.names.front().starts_with("--");
   std::string line = (indented ? "      " : "  ") + title_of(option);
   if (line.size() + 2 > kTextColumn) {
-    out += line + '\n';
+    append_choices(out, line);
     out.append(kTextColumn, ' ');
   } else {
     line.resize(kTextColumn, ' ');
@@ -79,9 +118,12 @@ std::vector<std::string> OptionText::choices() const {
 }
 
 std::string command_help(const CommandText& command) {
-  std::string out = fmt::format("stackpack {}: {}\n\nUsage:\n", command.name, command.summary);
+  std::string out;
+  append_wrapped(out, fmt::format("stackpack {}: {}", command.name, command.summary), 2);
+  out += "\nUsage:\n";
   for (const std::string& usage : command.usage) {
-    out += fmt::format("  stackpack {}\n", usage);
+    out += "  ";
+    append_wrapped(out, "stackpack " + usage, 6);
   }
   std::string group;
   for (const OptionText& option : command.options) {
@@ -95,7 +137,9 @@ std::string command_help(const CommandText& command) {
   if (!command.examples.empty()) {
     out += "\nExamples:\n";
     for (const ExampleText& example : command.examples) {
-      out += fmt::format("  # {}\n  {}\n", example.text, example.command);
+      out += "  # ";
+      append_wrapped(out, example.text, 4);
+      append_shell_command(out, example.command);
     }
   }
   if (!command.notes.empty()) {
@@ -115,7 +159,8 @@ std::string overview_help(const std::vector<CommandText>& commands) {
       "stackpack: packs profiler captures into compact, checksummed callstack databases\n\n"
       "Usage:\n  stackpack COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const CommandText& command : commands) {
-    out += fmt::format("  {:<12}{}\n", command.name, command.summary);
+    out += fmt::format("  {:<12}", command.name);
+    append_wrapped(out, command.summary, 14);
   }
   out +=
       "\nOptions:\n"

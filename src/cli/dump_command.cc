@@ -16,6 +16,7 @@
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
 #include "cli/json_text.h"
+#include "cli/shown_capture.h"
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
 #include "cli/value_dump.h"
@@ -303,15 +304,27 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
   }
 }
 
+// What a capture is packed with for one listing, and nothing more: it takes time.
+CaptureArguments reading_of(const DumpArguments& arguments) {
+  CaptureArguments reading = arguments.capture;
+  reading.hints = false;
+  reading.symbolize = reading.symbolize && (arguments.kind == DumpKind::kFunctions ||
+                                            arguments.kind == DumpKind::kNames);
+  reading.convert.keep_branches = arguments.kind == DumpKind::kBranchStacks;
+  return reading;
+}
+
 }  // namespace
 
 int run_dump(const DumpArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
   const bool of_capture = arguments.kind == DumpKind::kEventsOf;
-  const std::unique_ptr<Reader> reader =
-      of_capture ? nullptr : open_or_explain(arguments.file, messages, exit_code);
-  if (!reader && !of_capture) {
-    return exit_code;
+  std::optional<app::PackedCapture> opened;
+  if (!of_capture) {
+    opened = open_shown(arguments.file, reading_of(arguments), messages, exit_code);
+    if (!opened) {
+      return exit_code;
+    }
   }
   Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
   if (!out) {
@@ -323,7 +336,7 @@ int run_dump(const DumpArguments& arguments, const Messages& messages) {
                                                        : app::TextOutput::RowForm::kLines);
   }
   const Status dumped = of_capture ? dump_provider_events(arguments, messages, **out)
-                                   : dump(*reader, arguments, messages, **out);
+                                   : dump(opened->reader(), arguments, messages, **out);
   return finish_output(**out, dumped, arguments.file, messages);
 }
 

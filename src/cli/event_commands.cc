@@ -68,16 +68,10 @@ void append_line(std::string& out, const app::CacheLine& line) {
   }
 }
 
-// False: there is nothing else to show.
-bool append_memory_total(std::string& out, const app::MemoryReport& report) {
-  if (report.all.samples == 0) {
-    out += "no samples of accesses to memory; perf mem record takes them\n";
-    return false;
-  }
+void append_memory_total(std::string& out, const app::MemoryReport& report) {
   out += fmt::format("{}, {} loads, {} stores, latency {} cycles\n",
                      counted(report.all.samples, "sample"), grouped(report.all.loads),
                      grouped(report.all.stores), grouped(report.all.latency));
-  return true;
 }
 
 void write_memory_sum(JsonText& json, const MemorySum& sum) {
@@ -123,9 +117,7 @@ void write_lines(JsonText& json, std::span<const app::CacheLine> lines) {
 }
 
 void append_memory_table(std::string& out, const app::MemoryReport& report) {
-  if (!append_memory_total(out, report)) {
-    return;
-  }
+  append_memory_total(out, report);
   append_memory_heading(out, "operation, source of data");
   for (const app::MemorySource& row : report.sources) {
     append_memory_sum(out, row.sum, report.all);
@@ -163,9 +155,7 @@ void append_memory_table(std::string& out, const app::MemoryReport& report) {
 
 // The same with one table, of variables.
 void append_variable_table(std::string& out, const app::MemoryReport& report) {
-  if (!append_memory_total(out, report)) {
-    return;
-  }
+  append_memory_total(out, report);
   append_memory_heading(out, "data symbol, image");
   for (const app::MemoryVariable& row : report.variables) {
     append_memory_sum(out, row.sum, report.all);
@@ -228,6 +218,43 @@ void append_memory_json(std::string& out, const app::MemoryReport& report,
   out += '\n';
 }
 
+// Whether a report has nothing to show, and what to record so that it has.
+bool is_empty(const app::GcReport& report) {
+  return report.processes.empty();
+}
+bool is_empty(const app::ExceptionReport& report) {
+  return report.rows.empty();
+}
+bool is_empty(const app::MemoryReport& report) {
+  return report.all.samples == 0;
+}
+bool is_empty(const app::JitReport& report) {
+  return report.methods == 0;
+}
+bool is_empty(const app::IoReport& report) {
+  return has_no_io(report);
+}
+
+std::string_view what_to_record(EventReportKind kind) {
+  switch (kind) {
+    case EventReportKind::kGc:
+      return "has no events of a garbage collector; dotnet-trace collect --profile gc-verbose "
+             "records them";
+    case EventReportKind::kExceptions:
+      return "has no exceptions of .NET; dotnet-trace collect --providers "
+             "Microsoft-Windows-DotNETRuntime:0x8000:2 records them";
+    case EventReportKind::kMemory:
+      return "has no samples of accesses to memory; perf mem record takes them";
+    case EventReportKind::kJit:
+      return "has no methods of .NET that were compiled; dotnet-trace collect --providers "
+             "Microsoft-Windows-DotNETRuntime:0x10:5 records them";
+    case EventReportKind::kIo:
+      return "has no events of disks, files, networks or memory; wpr -start DiskIO -start FileIO "
+             "records them";
+  }
+  return {};
+}
+
 // Prints a report, or says why there is none.
 template <typename Report, typename Table, typename Json>
 int print_report(const Result<Report>& report, const EventReportArguments& arguments,
@@ -235,6 +262,9 @@ int print_report(const Result<Report>& report, const EventReportArguments& argum
   if (!report) {
     messages.error(arguments.file, report.error());
     return exit_code_of(report.error());
+  }
+  if (is_empty(*report)) {
+    messages.note(arguments.file, what_to_record(arguments.kind));
   }
   std::string text;
   if (arguments.json) {

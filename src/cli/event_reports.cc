@@ -275,10 +275,6 @@ void write_event_next(JsonText& json, const EventReportArguments& arguments,
 }  // namespace
 
 void append_jit_table(std::string& out, const app::JitReport& report) {
-  if (report.methods == 0) {
-    out += "no methods were compiled, or their events were not recorded\n";
-    return;
-  }
   out += fmt::format("{} compiled in {} ms: {} of code from {} of IL\n",
                      counted(report.methods, "method"), ms_text(report.ns),
                      human_bytes(report.code_bytes), human_bytes(report.il_bytes));
@@ -313,8 +309,7 @@ void append_jit_json(std::string& out, const app::JitReport& report,
 
 void append_gc_table(std::string& out, const app::GcReport& report) {
   if (report.processes.empty()) {
-    out += "no events of a garbage collector; docs/dotnet.md says what to record\n";
-    return;
+    out += "0 collections\n";
   }
   for (const app::GcProcess& process : report.processes) {
     append_process(out, process);
@@ -408,10 +403,13 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report,
   out += '\n';
 }
 
+bool has_no_io(const app::IoReport& report) {
+  return report.operations.empty() && report.memory.operations == 0 && report.heap.operations == 0;
+}
+
 void append_io_table(std::string& out, const app::IoReport& report) {
-  if (report.operations.empty() && report.memory.operations == 0 && report.heap.operations == 0) {
-    out += "no events of disks, files, networks or memory\n";
-    return;
+  if (has_no_io(report)) {
+    out += "0 operations\n";
   }
   std::string text;
   append_operations(text, "operation", report.operations);

@@ -19,6 +19,8 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report,
 void append_jit_table(std::string& out, const app::JitReport& report);
 void append_jit_json(std::string& out, const app::JitReport& report,
                      const EventReportArguments& arguments);
+/// Neither operations nor memory that was held.
+bool has_no_io(const app::IoReport& report);
 void append_io_table(std::string& out, const app::IoReport& report);
 void append_io_json(std::string& out, const app::IoReport& report,
                     const EventReportArguments& arguments);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bytes/quoted.h"
 #include "cli/commands.h"
@@ -141,8 +142,14 @@ int run_help(const HelpArguments& arguments, const std::vector<CommandText>& com
   for (const CommandText& command : commands) {
     known.push_back(command.name);
   }
-  messages.error(
-      "", fmt::format("help: no topic {}{}", bytes::quoted(word), did_you_mean(word, known)));
+  std::string meant = did_you_mean(word, known);
+  if (meant.empty()) {
+    const std::string_view answer = command_for(word);
+    meant = !answer.empty()
+                ? fmt::format("; {}", answer)
+                : fmt::format("; there are all commands, and {}", fmt::join(topic_names(), ", "));
+  }
+  messages.error("", fmt::format("help: no topic {}{}", bytes::quoted(word), meant));
   return kExitUsage;
 }
 

@@ -141,7 +141,7 @@ Status dump_intervals(const Reader& reader, const DumpArguments& arguments, app:
   filter.from = arguments.filter.from;
   filter.to = arguments.filter.to;
   app::WaitRange range;
-  if (filter.from || filter.to) {
+  if (reader.has_intervals() && (filter.from || filter.to)) {
     const Result<app::WaitRange> found = app::wait_range(reader, filter);
     if (!found) {
       return found.error();

@@ -169,7 +169,13 @@ OptionsParsed parse_options(const CommandRow& command, std::vector<std::string> 
     return wrong(refused.what());
   }
   command.end_values();
-  return {OptionsParsed::Kind::kDone, "", filters_of(rows)};
+  OptionsParsed parsed{OptionsParsed::Kind::kDone, "", filters_of(rows)};
+  for (const auto& [row, option] : rows) {
+    const std::vector<std::string> given = option->results();
+    parsed.has_standard_input |=
+        row->positional() && std::find(given.begin(), given.end(), "-") != given.end();
+  }
+  return parsed;
 }
 
 }  // namespace stackpack::cli

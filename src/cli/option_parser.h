@@ -17,6 +17,7 @@ struct OptionsParsed {
   Kind kind = Kind::kDone;
   std::string text;
   std::vector<std::string> filters{};  ///< that were given, as words: --pid=7
+  bool has_standard_input = false;     ///< '-' is among the arguments
 };
 
 /// Parses what follows the command's name and hands the values to its rows, in the order of the

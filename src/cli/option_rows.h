@@ -121,7 +121,7 @@ T decimal_number(const std::string& option, std::string_view word) {
   const char* const end = word.data() + word.size();
   const auto [rest, failure] = std::from_chars(word.data(), end, number);
   if (failure != std::errc{} || rest != end) {
-    throw RefusedValue(option, "'" + std::string(word) + "' is not a number");
+    throw RefusedValue(option, "'" + std::string(word) + "' is not a whole number from 0 on");
   }
   return number;
 }

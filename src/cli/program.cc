@@ -96,6 +96,11 @@ int run_program(std::vector<std::string> arguments) {
   const Parsed parsed = command_line.parse(std::move(arguments));
   switch (parsed.kind) {
     case Parsed::Kind::kRun:
+      if (parsed.has_standard_input && app::is_terminal(app::Stream::kStandardInput)) {
+        messages.plain(
+            "reading a capture from standard input, which is this terminal; Ctrl+C ends it, and a "
+            "pipe or < FILE gives one");
+      }
       return run(command_line, messages);
     case Parsed::Kind::kHelp:
       return print(parsed.text, messages);

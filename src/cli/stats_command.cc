@@ -13,6 +13,7 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/fitted_table.h"
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
@@ -115,7 +116,10 @@ class StatsReport {
     } else if (several_) {
       append_overview_line(out_, measurement);
     } else {
-      append_statistics_table(out_, measurement);
+      constexpr std::size_t kFacts = 14;  // where the texts of facts begin
+      std::string table;
+      append_statistics_table(table, measurement);
+      out_ += wrapped_for_terminal(std::move(table), kFacts);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -67,7 +68,51 @@ std::string nearest_names(const std::string& text, const std::vector<std::string
                        : fmt::format("; did you mean {}?", fmt::join(found, ", "));
 }
 
+// A word of another profiler, and what does its work here.
+struct ForeignWord {
+  std::string_view word;
+  std::string_view answer;
+};
+
+constexpr std::string_view kRecord =
+    "perf record -g -o perf.data COMMAND records, stackpack top perf.data shows it";
+constexpr std::string_view kTree = "stackpack top --tree shows callstacks as a tree";
+constexpr std::string_view kPage =
+    "stackpack view shows a flame graph, export -o OUT.html keeps it";
+constexpr std::string_view kWaits = "stackpack waits shows how long threads waited, and what for";
+constexpr ForeignWord kForeignWords[] = {
+    {"record", kRecord},
+    {"report",
+     "stackpack top shows the hottest functions, callers and callees what is around them"},
+    {"script", "stackpack dump FILE --samples lists samples, export --format folded callstacks"},
+    {"flamegraph", kPage},
+    {"flame", kPage},
+    {"web", kPage},
+    {"open", kPage},
+    {"timechart", kPage},
+    {"tree", kTree},
+    {"sched", kWaits},
+    {"lock", kWaits},
+    {"offcpu", kWaits},
+    {"c2c", "stackpack mem --order shared shows cache lines that threads share"},
+    {"evlist", "stackpack dump FILE --events lists events"},
+    {"buildid-list", "stackpack dump FILE --modules lists images with their build ids"},
+    {"buildid-cache", "stackpack symbolize --symbols DIR takes names from files elsewhere"},
+    {"archive", "stackpack collect packs the files that names come from"},
+    {"inject", "stackpack symbolize --perf-map DIR names code that was made at run time"},
+    {"peek", "stackpack callers and callees show what is around a function"},
+    {"disasm", "stackpack annotate shows instructions"},
+    {"import", "stackpack convert INPUT -o OUT.spk packs a capture"},
+};
+
 }  // namespace
+
+std::string_view command_for(std::string_view foreign_word) {
+  const auto* const found =
+      std::find_if(std::begin(kForeignWords), std::end(kForeignWords),
+                   [=](const ForeignWord& known) { return known.word == foreign_word; });
+  return found == std::end(kForeignWords) ? std::string_view() : found->answer;
+}
 
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
   // Longer words than any name of ours are no typing errors.

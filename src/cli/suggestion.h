@@ -14,6 +14,10 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 /// `; did you mean X?`, or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+/// What does here what a command of perf or pprof does: `stackpack top shows ...`; empty for other
+/// words.
+std::string_view command_for(std::string_view foreign_word);
+
 /// `no function 'TEXT' occurs`, and what may have been meant: names that have the text in them, or
 /// else one that is spelled alike. `names`: those that occur.
 std::string no_such_function(const std::string& text, const std::vector<std::string>& names);

@@ -16,6 +16,7 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/fitted_table.h"
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
@@ -188,7 +189,7 @@ class ImageProgress {
     if (shown_ && progress.bytes_total != 0 && done != last_) {
       last_ = done;
       app::write_standard_error(
-          fmt::format("\r{} of {} images", done, progress.bytes_total.load()));
+          fmt::format("\r\033[K{} of {} images", done, progress.bytes_total.load()));
     }
   }
   void clear() const {
@@ -259,7 +260,10 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
   if (!arguments.json) {
     append_table(table, *report, named_samples_of(arguments.output));
   }
-  return std::max(checked, print(arguments.json ? json : table, messages));
+  constexpr std::size_t kIndent = 24;
+  return std::max(
+      checked,
+      print(arguments.json ? json : wrapped_for_terminal(std::move(table), kIndent), messages));
 }
 
 }  // namespace stackpack::cli

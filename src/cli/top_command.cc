@@ -26,6 +26,7 @@
 #include "cli/report_table.h"
 #include "cli/shown_capture.h"
 #include "cli/suggestion.h"
+#include "cli/text_escape.h"
 
 namespace stackpack::cli {
 
@@ -101,6 +102,20 @@ void tell_notices(const app::PackedCapture& capture, std::vector<std::string>& n
   }
 }
 
+// A recording of switches has their callstacks for samples: all of it is where threads leave their
+// processors, and nothing says for how long.
+void note_switches(const Reader& reader, const OpenReport& file, const ReportArguments& arguments,
+                   const HotSpots& spots, const Messages& messages) {
+  const bool unasked = arguments.query.filters.filter.events.empty();
+  const bool of_switches = spots.event == "sched:sched_switch" ||
+                           spots.event == "context-switches" || spots.event == "cs";
+  if (unasked && of_switches && reader.has_intervals()) {
+    messages.note(file.path, fmt::format("these are samples of switches, no measure of time; "
+                                         "stackpack waits {} shows what threads waited for",
+                                         shown_shell_word(file.path)));
+  }
+}
+
 // Adds the figures of one file.
 Status count_file(OpenReport& file, const ReportArguments& arguments, const Messages& messages,
                   HotSpots& spots, ReportCenter& center) {
@@ -125,6 +140,7 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
     if (!counted) {
       return counted.error();
     }
+    note_switches(reader, file, arguments, *counted, messages);
     // Rows of sources have numbers of their file: those of two files are not the same source.
     if (query.by == app::HotSpotKind::kSource && arguments.files.size() > 1) {
       for (HotSpot& row : counted->rows) {

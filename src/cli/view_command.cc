@@ -134,6 +134,11 @@ int run_view(const ViewArguments& arguments, const Messages& messages) {
     return print(view_json(**report, arguments, *path, shown), messages);
   }
   if (!shown) {
+    if (!arguments.quiet) {
+      messages.plain(
+          "no browser could be opened from here; open the page that follows in one, or have it "
+          "elsewhere by stackpack export FILE -o OUT.html");
+    }
     return print(*path + "\n", messages);
   }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {

@@ -1,7 +1,6 @@
 #include "cli/wait_path_report.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "app/listing/thread_names.h"
 #include "app/listing/wait_path.h"
+#include "cli/fitted_table.h"
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
 #include "cli/json_text.h"
@@ -236,50 +236,40 @@ class PathReport {
     return title(names_.name(path_.pid, path_.tid, path_.to_ns), path_.tid);
   }
 
-  // Texts of a row of the table, the last of any width.
-  using Columns = std::array<std::string, 5>;
-  using Widths = std::array<std::size_t, 4>;
+  [[nodiscard]] std::vector<std::string> texts_of(const Share& share, const MeasureScale& scale,
+                                                  std::vector<std::string> words) const {
+    std::vector<std::string> texts = {scale.text(share.sum_ns), human_share(share.sum_ns, whole()),
+                                      grouped(share.steps)};
+    texts.insert(texts.end(), words.begin(), words.end());
+    return texts;
+  }
 
-  static Columns columns_of(const Key& key) {
+  static std::vector<std::string> words_of(const Key& key) {
     const auto& [tid, pid, name, state, reason, ended, where] = key;
     return {title(name, tid), std::string(state), or_dash(reason), or_dash(ended), or_dash(where)};
   }
 
-  void write_row(const Share& share, const MeasureScale& scale, const Columns& texts,
-                 const Widths& widths) {
-    std::string line = fmt::format("{:>11}{:>9}{:>9}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}",
-                                   scale.text(share.sum_ns), human_share(share.sum_ns, whole()),
-                                   grouped(share.steps), texts[0], widths[0], texts[1], widths[1],
-                                   texts[2], widths[2], texts[3], widths[3], texts[4]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out_.text() += line + '\n';
-  }
-
   void write_table() {
+    constexpr std::size_t kLeastName = 16;
     const auto rows = this->rows();
     const std::size_t shown = most_rows(WaitsArguments::kRows, rows.size());
     const MeasureScale scale("ns", whole());
-    const Columns head = {"thread", "state", "reason", "ended by", "where"};
-    const Columns all = {fmt::format("[{}]", counted(threads_.size(), "thread")), "", "", "", ""};
-    Widths widths{};
-    const auto widen = [&widths](const Columns& texts) {
-      for (std::size_t i = 0; i < widths.size(); ++i) {
-        widths[i] = std::max(widths[i], texts[i].size());
-      }
-    };
-    widen(head);
-    widen(all);
+    FittedTable table({{"time", 11},
+                       {"share", 9},
+                       {"steps", 9, 0, 1},
+                       {"thread", 0, kLeastName},
+                       {"state"},
+                       {"reason", 0, 0, 3},
+                       {"ended by", 0, kLeastName, 2},
+                       {"where", 0, kLeastName}});
+    table.add_row(
+        texts_of({whole(), path_.steps.size()}, scale,
+                 {fmt::format("[{}]", counted(threads_.size(), "thread")), "", "", "", ""}));
     for (std::size_t i = 0; i < shown; ++i) {
-      widen(columns_of(*rows[i].first));
+      table.add_row(texts_of(rows[i].second, scale, words_of(*rows[i].first)));
     }
     write_title(scale);
-    out_.text() += fmt::format("{:>11}{:>9}{:>9}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}\n", "time",
-                               "share", "steps", head[0], widths[0], head[1], widths[1], head[2],
-                               widths[2], head[3], widths[3], head[4]);
-    write_row({whole(), path_.steps.size()}, scale, all, widths);
-    for (std::size_t i = 0; i < shown; ++i) {
-      write_row(rows[i].second, scale, columns_of(*rows[i].first), widths);
-    }
+    table.append_to(out_.text(), output_columns());
     write_left_out(rows.size() - shown, "row");
   }
 
@@ -401,11 +391,16 @@ class PathReport {
 
 Status report_wait_path(const Reader& reader, const WaitsArguments& arguments,
                         app::TextOutput& out) {
-  const Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  const bool any = reader.has_intervals();
+  const Result<app::WaitTables> tables =
+      any ? app::wait_tables(reader, arguments.filter) : Result<app::WaitTables>(app::WaitTables{});
   if (!tables) {
     return tables.error();
   }
-  const Result<WaitPath> path = app::find_wait_path(reader, arguments.filter, *tables);
+  WaitPath nothing;
+  nothing.tid = arguments.filter.tid.value_or(kUnknownId);
+  const Result<WaitPath> path = any ? app::find_wait_path(reader, arguments.filter, *tables)
+                                    : Result<WaitPath>(std::move(nothing));
   if (!path) {
     return path.error();
   }

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "cli/event_note.h"
+#include "cli/fitted_table.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
+#include "cli/name_column.h"
 #include "cli/next_commands.h"
 #include "cli/text_escape.h"
 #include "core/sort_rows.h"
@@ -91,20 +93,30 @@ std::string reasons_text(const WaitTable& table, const ThreadWaits& row,
   return text;
 }
 
-void append_wait_row(std::string& out, const WaitTable& table, const ThreadWaits& row,
-                     const std::string& name, const MeasureScale& scale, std::size_t width) {
+std::vector<std::string> wait_texts(const WaitTable& table, const ThreadWaits& row,
+                                    const std::string& name, const MeasureScale& scale) {
   const std::uint64_t unknown =
       row.of(WaitState::kAwake).sum_ns + row.of(WaitState::kUnknown).sum_ns;
-  std::string line = fmt::format(
-      "{:>11}{:>11}{:>11}{:>11}{:>11}{:>9}{:>11}{:>11}  {:<{}}  {}",
-      scale.text(row.of(WaitState::kBlocked).sum_ns), scale.text(row.of(WaitState::kWoken).sum_ns),
+  return {
+      scale.text(row.of(WaitState::kBlocked).sum_ns),
+      scale.text(row.of(WaitState::kWoken).sum_ns),
       scale.text(row.of(WaitState::kPreempted).sum_ns),
-      scale.text(row.of(WaitState::kRunning).sum_ns), scale.text(unknown),
-      grouped(row.of(WaitState::kRunning).count), scale.text(row.of(WaitState::kBlocked).max_ns),
+      scale.text(row.of(WaitState::kRunning).sum_ns),
+      scale.text(unknown),
+      grouped(row.of(WaitState::kRunning).count),
+      scale.text(row.of(WaitState::kBlocked).max_ns),
       scale.text(std::max(row.of(WaitState::kWoken).max_ns, row.of(WaitState::kPreempted).max_ns)),
-      name, width, reasons_text(table, row, scale));
-  line.erase(line.find_last_not_of(' ') + 1);
-  out += line + '\n';
+      name,
+      reasons_text(table, row, scale)};
+}
+
+std::vector<FittedColumn> wait_columns() {
+  constexpr std::size_t kTime = 11;
+  return {{"blocked", kTime},         {"woken", kTime},
+          {"preempted", kTime},       {"running", kTime},
+          {"unknown", kTime, 0, 1},   {"runs", 9, 0, 3},
+          {"max block", kTime, 0, 4}, {"max delay", kTime, 0, 2},
+          {"thread", 0, 16},          {"blocked by reason (blocks)", 0, 8, 5}};
 }
 
 std::string thread_title(const ThreadWaits& row) {
@@ -167,18 +179,13 @@ void append_wait_table(std::string& out, const WaitTable& table, const WaitsArgu
   }
   const MeasureScale scale("ns", largest);
   const std::string all = fmt::format("[{}]", counted(shown.rows.size(), "thread"));
-  std::size_t width = all.size();
-  for (std::size_t i = 0; i < rows; ++i) {
-    width = std::max(width, thread_title(*shown.rows[i]).size());
-  }
   out += fmt::format("times in {}\n", scale.unit());
-  out += fmt::format("{:>11}{:>11}{:>11}{:>11}{:>11}{:>9}{:>11}{:>11}  {:<{}}  {}\n", "blocked",
-                     "woken", "preempted", "running", "unknown", "runs", "max block", "max delay",
-                     "thread", width, "blocked by reason (blocks)");
-  append_wait_row(out, table, shown.all, all, scale, width);
+  FittedTable fitted(wait_columns());
+  fitted.add_row(wait_texts(table, shown.all, all, scale));
   for (std::size_t i = 0; i < rows; ++i) {
-    append_wait_row(out, table, *shown.rows[i], thread_title(*shown.rows[i]), scale, width);
+    fitted.add_row(wait_texts(table, *shown.rows[i], thread_title(*shown.rows[i]), scale));
   }
+  fitted.append_to(out, output_columns());
   if (rows < shown.rows.size()) {
     out += fmt::format("{} more; -n 0 shows all\n", counted(shown.rows.size() - rows, "thread"));
   }

@@ -150,9 +150,11 @@ class RunLister {
 };
 
 // Lists the runs that fit: a line of names, a line a run. Errors: those of the reader and of
-// `out`; kUsage: a file without intervals.
+// `out`.
 Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app::TextOutput& out) {
-  const Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  const Result<app::WaitTables> tables = reader.has_intervals()
+                                             ? app::wait_tables(reader, arguments.filter)
+                                             : Result<app::WaitTables>(app::WaitTables{});
   if (!tables) {
     return tables.error();
   }
@@ -161,9 +163,12 @@ Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app
     return symbols.error();
   }
   RunLister lister(reader, *tables, **symbols, arguments, out);
-  const Status status =
-      app::visit_wait_runs(reader, arguments.filter, *tables,
-                           [&lister](std::span<const WaitRun> runs) { return lister.list(runs); });
+  const Status status = !reader.has_intervals()
+                            ? Status()
+                            : app::visit_wait_runs(reader, arguments.filter, *tables,
+                                                   [&lister](std::span<const WaitRun> runs) {
+                                                     return lister.list(runs);
+                                                   });
   lister.end();
   return status;
 }
@@ -181,6 +186,12 @@ int run_waits(const WaitsArguments& arguments, const Messages& messages) {
   }
   const Reader& reader = opened->reader();
   warn_of(arguments.file, app::cut_notices(reader), messages);
+  if (!reader.has_intervals()) {
+    messages.note(arguments.file,
+                  "has no switches of threads, or they were left out; perf record -a -e "
+                  "sched:sched_switch -e sched:sched_waking -g records them, or WPR with context "
+                  "switches");
+  }
   if (arguments.list || arguments.path) {
     Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
     if (!out) {
@@ -195,7 +206,9 @@ int run_waits(const WaitsArguments& arguments, const Messages& messages) {
                                           : list_wait_runs(reader, arguments, **out);
     return finish_output(**out, written, arguments.file, messages);
   }
-  Result<app::WaitTable> table = app::sum_waits(reader, arguments.filter);
+  const Result<app::WaitTable> table = reader.has_intervals()
+                                           ? app::sum_waits(reader, arguments.filter)
+                                           : Result<app::WaitTable>(app::WaitTable{});
   if (!table) {
     messages.error(arguments.file, table.error());
     return exit_code_of(table.error());

@@ -78,7 +78,7 @@ Result<bool> may_replace(const std::string& path, const OutputRules& rules) {
     return false;
   }
   constexpr std::string_view kUnreadable =
-      "cannot read the file that the output would replace (--force replaces it all the same)";
+      "cannot read the file that the output would replace (option force replaces it all the same)";
   const Descriptor file = open_to_read(path, Fifo::kGoOn);
   if (!file) {
     return cannot_look(kUnreadable, errno, kOutputPart);
@@ -166,7 +166,8 @@ Status check_output_directory(const std::string& directory, const OutputRules& r
   }
   return names->empty() || rules.force
              ? Status{}
-             : refused("holds files; --force writes to it and replaces those of the same names");
+             : refused(
+                   "holds files; option force writes to it and replaces those of the same names");
 }
 
 void remove_leftovers(std::span<const std::string> outputs) {

@@ -25,7 +25,7 @@ struct OutputRules {
   bool (*replaceable)(std::span<const std::byte> head) = nullptr;
 
   /// Why a file is not replaced; static text.
-  std::string_view refusal = "exists; --force replaces it";
+  std::string_view refusal = "exists; option force replaces it";
 
   /// Permissions of a new file, of which the umask takes away. A file that is replaced hands its
   /// own on.

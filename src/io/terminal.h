@@ -4,7 +4,7 @@
 
 namespace stackpack::io {
 
-enum class Stream { kStandardOutput, kStandardError };
+enum class Stream { kStandardInput, kStandardOutput, kStandardError };
 
 /// Whether a person is at the other end.
 bool is_terminal(Stream stream);

@@ -41,7 +41,7 @@ TEST_CASE("cli.help: long texts are broken between words, and no word is lost") 
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
-    CHECK(line.size() <= 96);
+    CHECK(line.size() <= 80);
   }
   const std::string words = words_of(help);
   CHECK(words.find("-o, --output FILE " + long_text()) != std::string::npos);

@@ -70,7 +70,8 @@ def main():
                 run(what, [*command, "--json"], folder)
             run(what, ["convert", source, "--out-dir", "many", "--json"], folder)
             run(what, ["stats", source, "out.spk"], folder)
-            for command in (["verify", source], ["dump", source, "--stacks"], ["stats", b"missing" + evil],
+            run(what, ["dump", source, "--stacks"], folder)
+            for command in (["verify", source], ["stats", b"missing" + evil],
                             [b"conv" + evil], ["convert", b"--" + evil], ["stats", "out.spk", "--check", evil],
                             ["show", "out.spk", evil], ["help", evil], ["convert", source, source, "-o", "x"],
                             ["export", "out.spk", "--to", evil, "-o", "-"]):

@@ -24,7 +24,7 @@ MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distribut
         "iceberg": {"pyiceberg": "pyiceberg[sql-sqlite,pyarrow]", "sqlalchemy": "sqlalchemy"},
         "notebook": {"nbclient": "nbclient", "nbformat": "nbformat", "ipykernel": "ipykernel"},
         "object_store": {"moto": "moto[server]", "fsspec": "fsspec"}}
-TABLES = ["tables_test.py", "intervals_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "lake_waits_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
+TABLES = ["tables_test.py", "intervals_test.py", "filters_test.py", "arguments_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "lake_waits_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
 
 
 def python_of(cache, suite):

@@ -36,6 +36,14 @@ def check_answers(file, library):
         assert validate(answer, schema, schema) == [], answer
         return answer
 
+    # What SHOW TABLES lists can be asked, and a name that is no table leads to that list.
+    listed = [row[0] for row in ask("SHOW  tables;")["rows"]]
+    assert {"samples", "callstacks", "frames", "intervals"} < set(listed), listed
+    for table in listed:
+        if table != "provider_events":  # of captures
+            ask(f"SELECT * FROM {table}", "--limit", "1")
+    said = run("query", file, "SELECT * FROM nosuch", library=library, status=1)
+    assert said.count("\n") == 1 and "nosuch" in said and all(table in said for table in listed), said
     events = {event["name"]: event["samples"] for event in json.loads(run("stats", "--json", file))["events"]}
     asked = ask("SELECT event, count(*) FROM samples GROUP BY event;")
     assert dict(asked["rows"]) == {name: count for name, count in events.items() if count}, (asked, events)

@@ -117,7 +117,7 @@ class BundleRun {
     io::OutputRules rules;
     rules.force = options_.force;
     rules.replaceable = is_bundle;
-    rules.refusal = "exists and is not an archive of stackpack collect; --force replaces it";
+    rules.refusal = "exists and is not an archive of stackpack collect; option force replaces it";
     if (const Status noted = io::add_inputs(rules, inputs); !noted) {
       return noted.error();
     }

@@ -60,7 +60,7 @@ Result<io::OutputRules> rules_for(const std::vector<std::string>& inputs,
   io::OutputRules rules;
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
-  rules.refusal = "exists and is not a .spk file; --force replaces it";
+  rules.refusal = "exists and is not a .spk file; option force replaces it";
   const Status added = io::add_inputs(rules, inputs);
   return added ? Result<io::OutputRules>(std::move(rules)) : added.error();
 }

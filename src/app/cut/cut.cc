@@ -465,7 +465,7 @@ Result<CutReport> cut_and_write(const std::string& input, const std::string& out
   io::OutputRules rules;
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
-  rules.refusal = "exists and is not a .spk file; --force replaces it";
+  rules.refusal = "exists and is not a .spk file; option force replaces it";
   if (const Status added = io::add_inputs(rules, std::span(&input, 1)); !added) {
     return added.error();
   }

@@ -87,7 +87,7 @@ class Merge {
     io::OutputRules rules;
     rules.force = options_.force;
     rules.replaceable = spk::looks_like_spk;
-    rules.refusal = "exists and is not a .spk file; --force replaces it";
+    rules.refusal = "exists and is not a .spk file; option force replaces it";
     std::vector<std::string> there = names_;
     if (options_.keep_going) {
       std::erase_if(there, [](const std::string& name) {

@@ -266,7 +266,7 @@ Result<RedactedCounts> redact_file(const std::string& input, const std::string& 
     io::OutputRules rules;
     rules.force = options.force;
     rules.replaceable = spk::looks_like_spk;
-    rules.refusal = "exists and is not a .spk file; --force replaces it";
+    rules.refusal = "exists and is not a .spk file; option force replaces it";
     if (const Status noted = io::add_inputs(rules, std::span(&input, 1)); !noted) {
       return noted.error();
     }

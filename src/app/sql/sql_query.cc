@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 namespace stackpack::app {
 
@@ -34,6 +35,38 @@ bool has_word(std::string_view text, std::string_view word) {
     }
     ++at;
   }
+}
+
+std::vector<std::string> names_of_tables() {
+  std::vector<std::string> names;
+  for (const std::string_view name : arrow_table_names()) {
+    names.emplace_back(name);
+  }
+  names.emplace_back(kProviderEventTable);
+  return names;
+}
+
+// `between` stands between the names, `quote` around each.
+std::string joined_names(std::string_view between, std::string_view quote) {
+  std::string text;
+  for (const std::string& name : names_of_tables()) {
+    text.append(text.empty() ? "" : between).append(quote).append(name).append(quote);
+  }
+  return text;
+}
+
+// Tables are made when a question names them: none is there to be listed.
+bool asks_for_tables(std::string_view question) {
+  std::string words;
+  for (const char c : question) {
+    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!blank) {
+      words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.empty() && words.back() != ' ') {
+      words += ' ';
+    }
+  }
+  return words == "show tables" || words == "show all tables";
 }
 
 std::string_view text_of(const DuckText& text) {
@@ -73,6 +106,9 @@ SqlQuery::~SqlQuery() {
 Status SqlQuery::fail(const char* text) {
   problem_ = text == nullptr ? "DuckDB says nothing of it" : text;
   problem_.resize(std::min(problem_.size(), problem_.find('\n')));  // the rest points at a place
+  if (problem_.find("Table with name") != std::string::npos) {
+    problem_ += " There are " + joined_names(", ", "");
+  }
   return Error(kRefused);
 }
 
@@ -185,10 +221,14 @@ Result<bool> SqlQuery::run(const std::string& sql, std::size_t most,
          (question.back() == ';' || std::isspace(static_cast<unsigned char>(question.back())))) {
     question.pop_back();
   }
+  const bool lists = asks_for_tables(question);
+  if (lists) {
+    question = "SELECT unnest([" + joined_names(",", "'") + "]) AS name";
+  }
   if (const Status opened = open(); !opened) {
     return opened.error();
   }
-  if (const Status loaded = load_tables(question); !loaded) {
+  if (const Status loaded = lists ? Status() : load_tables(question); !loaded) {
     return loaded.error();
   }
   std::vector<SqlColumn> described;

@@ -46,7 +46,7 @@ Result<io::OutputRules> rules_for(const std::string& input, const SymbolizeOptio
   io::OutputRules rules;
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
-  rules.refusal = "exists and is not a .spk file; --force replaces it";
+  rules.refusal = "exists and is not a .spk file; option force replaces it";
   std::vector<std::string> inputs = options.other_inputs;
   if (!input.empty()) {
     inputs.push_back(input);

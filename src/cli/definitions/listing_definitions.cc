@@ -12,12 +12,7 @@ namespace {
 
 CommandDefinitions::Extra help_of_dump() {
   return {
-      {"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-       "--metadata|--functions|--names|--sources|--branches|--ranges|--branch-stacks|--intervals|-"
-       "-event-values|"
-       "--fields|--sample-fields|--events-of PROVIDER "
-       "[--ids] [--json] "
-       "[FILTERS]"},
+      {"dump FILE LISTING [--ids] [--json] [FILTERS]"},
       {{"the ten hottest callstacks, with their ids",
         "stackpack dump --stacks --ids out.spk | sort -rn | head"},
        {"samples of one thread in two seconds",
@@ -45,11 +40,11 @@ CommandDefinitions::Extra help_of_dump() {
 }  // namespace
 
 void CommandDefinitions::define_dump() {
-  CommandRow& sub = command("dump", "list what a .spk file holds, as text or JSON", Command::kDump,
-                            help_of_dump());
+  CommandRow& sub =
+      command("dump", "list what a .spk file or a capture holds", Command::kDump, help_of_dump());
   DumpArguments& arguments = invocation.dump;
-  sub.add_option("file", arguments.file, "a .spk file; of --events-of a capture")
-      ->type_name("FILE.spk")
+  sub.add_option("file", arguments.file, "a .spk file, or a capture; of --events-of a capture")
+      ->type_name("FILE")
       ->required();
   define_dump_kinds(sub);
   add_filters(sub, arguments.filter);
@@ -62,6 +57,7 @@ void CommandDefinitions::define_dump() {
       ->default_str("0")
       ->group(kForm);
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
+  add_capture_reading(sub, arguments.capture);
 }
 
 void CommandDefinitions::define_dump_kinds(CommandRow& sub) {
@@ -69,7 +65,7 @@ void CommandDefinitions::define_dump_kinds(CommandRow& sub) {
   const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
     sub.add_flag_callback(
            name, [this, value] { dump_kinds.push_back(value); }, text)
-        ->group("What to list (one of)");
+        ->group(kListings);
   };
   kind("--stacks", DumpKind::kStacks, "distinct recorded callstacks with their number of samples");
   kind("--samples", DumpKind::kSamples, "every sample, in time order, with its callstack");
@@ -98,7 +94,7 @@ void CommandDefinitions::define_dump_kinds(CommandRow& sub) {
          },
          "of a capture: its events of a provider, with their fields; '*' stands for any characters")
       ->type_name("PROVIDER")
-      ->group("What to list (one of)");
+      ->group(kListings);
   kind("--sources", DumpKind::kSources, "captures that a merged file was made from");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");

@@ -148,6 +148,26 @@ OptionRow* add_names(CommandRow& command, const std::string& name, const std::st
   return command.add_option(name, names, text)->type_name("NAME")->one_at_a_time();
 }
 
+void add_threads(CommandRow& sub, std::vector<std::string>& names,
+                 std::optional<std::uint32_t>& tid, OptionRow* rival) {
+  const auto take = [&names, &tid](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      if (const auto id = number_of<std::uint32_t>(word, 0, kUnknownId - 1)) {
+        tid = id;
+      } else {
+        names.push_back(word);
+      }
+    }
+  };
+  sub.add_list_function("--thread", take,
+                        "the thread of this number; else threads of this name, or of processes of "
+                        "this name")
+      ->type_name("NAME|TID")
+      ->one_at_a_time()
+      ->group(kFilters)
+      ->excludes(rival);
+}
+
 void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<CaptureTime>& to) {
   add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",
            from)
@@ -177,6 +197,7 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
   add_id(sub, "--cpu", "samples taken on this processor", filter.cpu)->group(kFilters);
   add_names(sub, "--comm", "samples of processes or threads of this name", filter.comms)
       ->group(kFilters);
+  add_threads(sub, filter.comms, filter.tid, nullptr);
   add_names(sub, "--exclude-comm", "without processes and threads of this name",
             filter.excluded_comms)
       ->group(kFilters);

@@ -24,6 +24,7 @@
 namespace stackpack::cli {
 
 /// Groups of options in help texts.
+inline constexpr std::string_view kListings = "What to list (one of)";  ///< of dump
 inline constexpr std::string_view kInputs = "Inputs";
 inline constexpr std::string_view kOutputs = "Outputs";
 inline constexpr std::string_view kPacking = "Packing";
@@ -118,6 +119,11 @@ OptionRow* add_id(CommandRow& command, const std::string& name, const std::strin
 /// Patterns; the option may be given several times.
 OptionRow* add_names(CommandRow& command, const std::string& name, const std::string& text,
                      std::vector<std::string>& names);
+
+/// --thread: a thread by its number, threads by name. `rival`: what it does not go with; may be
+/// null.
+void add_threads(CommandRow& sub, std::vector<std::string>& names,
+                 std::optional<std::uint32_t>& tid, OptionRow* rival);
 
 /// Which samples, but for the times. NAME is a pattern: * and ? stand for other characters.
 void add_filters(CommandRow& sub, SampleFilter& filter);

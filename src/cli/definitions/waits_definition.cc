@@ -42,7 +42,8 @@ void define_filters(CommandRow& sub, OptionRow* path, WaitsArguments& arguments)
   app::WaitFilter& filter = arguments.filter;
   add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
   add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters)->excludes(path);
-  add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)
+  add_threads(sub, filter.threads, filter.tid, path);
+  add_names(sub, "--comm", "threads of this name, or of processes of this name", filter.threads)
       ->group(kFilters)
       ->excludes(path);
   sub.add_option("--state", filter.states,

@@ -23,7 +23,15 @@ void remember_interrupt(int number) {
 }
 
 int descriptor_of(Stream stream) {
-  return stream == Stream::kStandardOutput ? STDOUT_FILENO : STDERR_FILENO;
+  switch (stream) {
+    case Stream::kStandardInput:
+      return STDIN_FILENO;
+    case Stream::kStandardOutput:
+      return STDOUT_FILENO;
+    case Stream::kStandardError:
+      break;
+  }
+  return STDERR_FILENO;
 }
 
 }  // namespace

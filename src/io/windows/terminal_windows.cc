@@ -20,7 +20,15 @@ std::atomic<int> g_interrupt{0};
 UINT g_code_page = 0;
 
 HANDLE handle_of(Stream stream) {
-  return ::GetStdHandle(stream == Stream::kStandardOutput ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
+  switch (stream) {
+    case Stream::kStandardInput:
+      return ::GetStdHandle(STD_INPUT_HANDLE);
+    case Stream::kStandardOutput:
+      return ::GetStdHandle(STD_OUTPUT_HANDLE);
+    case Stream::kStandardError:
+      break;
+  }
+  return ::GetStdHandle(STD_ERROR_HANDLE);
 }
 
 BOOL WINAPI remember_interrupt(DWORD event) {
