@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""What comes back of a capture when it is exported and the export is converted: round_trips_test.py STACKPACK SOURCE [--write]
+"""What comes back of a capture when it is exported and the export is converted:
+round_trips_test.py STACKPACK SOURCE [--write] [--corpus FOLDER] [-v]
 
 Captures of testdata go through every format that convert reads. What a format holds must be equal for each capture that has
-it; what it does not hold is a table in docs/exports.md, which must be the one that is found here (--write stores it)."""
+it; what it does not hold is a table in docs/exports.md, which must be the one that is found here (--write stores it). With
+--corpus the captures below a folder go the same way, and what the table says to come back must come back of them, too."""
+import argparse
 import collections
 import csv
+import json
 import pathlib
 import re
 import subprocess
@@ -13,7 +17,8 @@ import tempfile
 
 FORMATS = {"folded": ["--inline"], "pprof": ["--all-events"], "speedscope": [], "firefox": [], "otlp": []}
 CAPTURES = ["tiny.perf.data", "group.perf.data", "events.perf.data", "threads.perf.data", "named/words.perf.data",
-            "kernel.x64.etl", "sampled.x64.etl", "small.nettrace", "runtime.nettrace", "jfr/java.jfr.gz", "jfr/async.jfr.gz"]
+            "kernel.x64.etl", "sampled.x64.etl", "small.nettrace", "runtime.nettrace", "jfr/java.jfr.gz", "jfr/async.jfr.gz",
+            "pprof/go.cpu.pb.gz", "pprof/go.mutex.pb.gz"]
 # Texts of other tools, which say what recordings here do not: counts that are not whole.
 WRITTEN = {
     "fractions.folded": "main;half 0.5\nmain;work 3\nmain;work;leaf 0.125\n[broken callstack];leaf 2\n",
@@ -26,7 +31,22 @@ WRITTEN = {
                     '"frameTable":{"func":[0]},"funcTable":{"name":[0],"resource":[0]},"resourceTable":{"name":[1],"lib":[0]},'
                     '"stringArray":["KiSwap","ntoskrnl.exe"]}}',
 }
-ASPECTS = ["callstacks, names of functions", "weights", "events", "number of samples", "times between samples", "time of day",
+# Labels of all types, which OTLP alone has: of samples, of their link, and of two resources.
+WRITTEN["labels.json"] = json.dumps({
+    "resourceProfiles": [{"resource": {"attributes": [{"key": "pod", "value": {"stringValue": pod}}]},
+                          "scopeProfiles": [{"profiles": [{"sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "samples": [
+                              {"stackIndex": 1, "values": [5], "attributeIndices": [1, 2], "linkIndex": 1, "timestampsUnixNano": [time]},
+                              {"stackIndex": 2, "values": [7], "attributeIndices": [3, 4, 5], "timestampsUnixNano": [time + 1]}]}]}]}
+                         for pod, time in (("cart", 1_700_000_000_000_000_000), ("shop", 1_700_000_000_000_001_000))],
+    "dictionary": {"stringTable": ["", "cpu", "nanoseconds", "main", "work", "size", "bytes", "route", "ratio", "cached"],
+                   "functionTable": [{}, {"nameStrindex": 3}, {"nameStrindex": 4}],
+                   "locationTable": [{}, {"lines": [{"functionIndex": 1}]}, {"lines": [{"functionIndex": 2}]}],
+                   "stackTable": [{}, {"locationIndices": [1]}, {"locationIndices": [2, 1]}],
+                   "linkTable": [{}, {"traceId": "00112233445566778899AABBCCDDEEFF", "spanId": "0102030405060708"}],
+                   "attributeTable": [{}, {"keyStrindex": 5, "value": {"intValue": 4096}, "unitStrindex": 6},
+                                      {"keyStrindex": 7, "value": {"stringValue": "/cart"}}, {"keyStrindex": 5, "value": {"intValue": -1}},
+                                      {"keyStrindex": 8, "value": {"doubleValue": 0.25}}, {"keyStrindex": 9, "value": {"boolValue": True}}]}})
+ASPECTS = ["callstacks, names of functions", "weights", "weights that are not whole", "labels", "events", "number of samples", "times between samples", "time of day",
            "numbers of processes and threads", "names of threads", "processors", "images", "build ids", "source files and lines",
            "names as linked"]
 BEGIN, END = "<!-- round trips: made by tests/cli/round_trips_test.py -->", "<!-- end of round trips -->"
@@ -49,6 +69,7 @@ class Content:
 
     def __init__(self, program, spk, folder):
         run(program, "export", "--format", "csv", "-q", spk, "-o", folder)
+        self.labels = labels_of(program, spk)
         self.events = {row["id"]: row["name"] for row in table(folder, "events")}
         self.modules = {row["id"]: row for row in table(folder, "modules")}
         self.functions = {row["id"]: row for row in table(folder, "functions")}
@@ -97,9 +118,12 @@ class Content:
         return {
             "callstacks, names of functions": set(names.values()),
             "weights": weights,
+            "weights that are not whole": {name: rows for name, rows in weights.items()
+                                           if any(weight % 10**9 for weight in rows.values())},
+            "labels": {name: rows for name, rows in self.labels.items() if event in (None, name)},
             "events": set(weights),
             "number of samples": numbers,
-            "times between samples": [time - times[0] for time in times] if any(times) else [],
+            "times between samples": [time - times[0] for time in times] if times and times[0] != times[-1] else [],
             "time of day": times[0] + int(self.metadata.get("clock.wall_offset_ns", "")) if times and
                            self.metadata.get("clock.wall_offset_ns") and any(times) else None,
             "numbers of processes and threads": {(row["pid"], row["tid"]) for row in samples} - {("", ""), ("1", "1")},
@@ -118,11 +142,25 @@ def equal(aspect, before, after):
         return after is not None and abs(before - after) <= 1000  # a number of JSON has no more digits
     if aspect == "events":
         return before <= after
-    if aspect in ("weights", "number of samples"):
+    if aspect in ("weights", "weights that are not whole", "labels", "number of samples"):
         # A format that has no place for the name of an event gives it another one.
         others = [after[event] for event in after if event not in before]
         return all(after[event] == rows if event in after else rows in others for event, rows in before.items())
     return before == after
+
+
+def labels_of(program, spk):
+    """By event what its samples weigh with each label, a key and a value."""
+    listed = run(program, "dump", "--labels", spk).splitlines()
+    keys = sorted({line.split("\t")[1] for line in listed if not line.startswith("#") and "\t" in line} - {"key"})
+    found = {}
+    for event in json.loads(run(program, "stats", spk, "--json"))["events"] if keys else ():
+        rows = {}
+        for key in keys:
+            report = json.loads(run(program, "top", spk, "--by", f"label:{key}", "--event", event["name"], "--json", "-n", "0", "--idle"))
+            rows.update({(key, row["name"]): row["self"] for row in report["rows"] if row["name"] != "[no label]"})
+        found[event["name"]] = rows
+    return {event: rows for event, rows in found.items() if rows}
 
 
 def decimal_of(text):
@@ -135,7 +173,7 @@ def main_event(program, spk):
     return found.group(1) if found else None
 
 
-def compare(program, capture, name, folder, verdicts):
+def compare(program, capture, name, folder, verdicts, verbose):
     spk = folder / "original.spk"
     run(program, "convert", "-q", capture, "-o", spk)
     original = Content(program, spk, folder / "original")
@@ -150,7 +188,7 @@ def compare(program, capture, name, folder, verdicts):
             if before[aspect]:
                 same = equal(aspect, before[aspect], after[aspect])
                 verdicts[form][aspect][name] = same
-                if "-v" in sys.argv and not same:
+                if verbose and not same:
                     print(f"{name} {form} {aspect}: {str(before[aspect])[:150]} != {str(after[aspect])[:150]}")
 
 
@@ -165,24 +203,55 @@ def written(verdicts):
     return "\n".join(lines + [END])
 
 
+def fresh():
+    return {form: {aspect: {} for aspect in ASPECTS} for form in FORMATS}
+
+
+def converts(program, path, spk):
+    done = subprocess.run([program, "convert", "-q", path, "-o", spk], capture_output=True, check=False, timeout=300)
+    return not done.returncode
+
+
+def check_corpus(program, corpus, promised, verbose):
+    """What comes back of all captures of testdata and not of one of a corpus."""
+    verdicts, count = fresh(), 0
+    for path in sorted(path for path in corpus.rglob("*") if path.is_file() and ".expected" not in path.name):
+        with tempfile.TemporaryDirectory() as root:
+            folder = pathlib.Path(root)
+            if converts(program, path, folder / "probe.spk"):
+                count += 1
+                compare(program, path, str(path.relative_to(corpus)), folder, verdicts, verbose)
+    lost = [f"{form}: {aspect}: {name}" for form in FORMATS for aspect in ASPECTS if all(promised[form][aspect].values())
+            for name, same in verdicts[form][aspect].items() if not same]
+    print("\n".join(lost + [f"{count} captures below {corpus}, {len(lost)} promises of the table broken"]))
+    return 1 if lost else 0
+
+
 def main():
-    program, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    verdicts = {form: {aspect: {} for aspect in ASPECTS} for form in FORMATS}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--corpus", type=pathlib.Path)
+    parser.add_argument("-v", dest="verbose", action="store_true")
+    given = parser.parse_args()
+    program, source = given.program.resolve(), given.source.resolve()
+    verdicts = fresh()
     with tempfile.TemporaryDirectory() as root:
         for name in CAPTURES:
             folder = pathlib.Path(root) / name.replace("/", "_")
             folder.mkdir()
-            compare(program, source / "testdata" / name, name, folder, verdicts)
+            compare(program, source / "testdata" / name, name, folder, verdicts, given.verbose)
         for name, text in WRITTEN.items():
             folder = pathlib.Path(root) / name
             folder.mkdir()
             (folder / name).write_text(text)
-            compare(program, folder / name, name, folder, verdicts)
+            compare(program, folder / name, name, folder, verdicts, given.verbose)
     found = written(verdicts)
     document = source / "docs/exports.md"
     text = document.read_text()
     stored = text[text.index(BEGIN):text.index(END) + len(END)] if BEGIN in text else ""
-    if "--write" in sys.argv:
+    if given.write:
         document.write_text(text.replace(stored, found) if stored else text)
         print(found)
         return 0
@@ -195,7 +264,7 @@ def main():
                 print(f"{form}: {aspect}: differ: {', '.join(lost)}" if lost else f"{form}: {aspect}: equal")
         return 1
     print(f"{len(CAPTURES) + len(WRITTEN)} captures, {len(FORMATS)} formats: as docs/exports.md says")
-    return 0
+    return check_corpus(program, given.corpus.resolve(), verdicts, given.verbose) if given.corpus else 0
 
 
 if __name__ == "__main__":
