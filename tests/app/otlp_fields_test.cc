@@ -1,4 +1,5 @@
 // Attributes, links, resources and scopes of OpenTelemetry profiles: into a file, and out again.
+#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -199,8 +200,13 @@ std::vector<std::string> labels_of(const Reader& reader) {
       }
       std::string line = std::to_string(sample.time_ns) + " " + std::to_string(sample.pid) +
                          (sample.stack == kNoStack ? " no" : "");
+      std::vector<std::string> labels;
       for (const Label& label : sets.at(static_cast<std::size_t>(known->second))) {
-        line += " " + label.key + "=" + query::label_text(label);
+        labels.push_back(" " + label.key + "=" + query::label_text(label));
+      }
+      std::sort(labels.begin(), labels.end());
+      for (const std::string& label : labels) {
+        line += label;
       }
       lines.push_back(line);
     }
@@ -337,9 +343,9 @@ TEST_CASE("otlp: attributes beyond the labels of a sample are counted") {
     tables.add_message(7, std::string());
   }
   const auto reader = packed_text(directory, text);
-  REQUIRE(labels_of(*reader).size() == 1);
-  const std::string& labels = labels_of(*reader)[0];
-  CHECK(std::count(labels.begin(), labels.end(), '=') == 128);
+  const std::vector<std::string> lines = labels_of(*reader);
+  REQUIRE(lines.size() == 1);
+  CHECK(std::count(lines[0].begin(), lines[0].end(), '=') == 128);
   CHECK(loss_of(*reader, "otlp_attribute_cut") == 200 - 128);
 }
 

@@ -16,6 +16,7 @@ namespace stackpack::otlp {
 namespace {
 
 constexpr std::uint64_t kProfileIdBytes = 16;
+constexpr std::size_t kMostColumns = 64;  // types of a Profile, each of which is a pass over it
 
 // Times since then are dates, and not those of a clock that began with the machine.
 constexpr std::uint64_t kFirstDateNs = 100'000'000'000'000'000;
@@ -274,7 +275,12 @@ void OtlpReader::take_content(const Field& field, std::span<const std::byte> con
       }
       break;
     case kLocationIndices:
-      take_numbers(content, profile.locations);
+      if (content.size() >
+          options_.max_table_bytes / sizeof(std::uint64_t) - profile.locations.size()) {
+        damaged_entry(field.begin);
+      } else {
+        take_numbers(content, profile.locations);
+      }
       break;
     case kProfileId:
       labels_.see_profile_id(hex_of(bytes::text_of(content)));
@@ -283,8 +289,10 @@ void OtlpReader::take_content(const Field& field, std::span<const std::byte> con
       look_for_values(content, profile);
       break;
     case kSampleType:
-      if (profile.sample_types.size() < ProfileSurvey::kMostTypes) {
+      if (profile.sample_types.size() < kMostColumns) {
         take_type(content, field.begin, profile.sample_types.emplace_back());
+      } else {
+        damaged_entry(field.begin);
       }
       break;
     default:

@@ -365,7 +365,7 @@ Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
   static const Mapping none;
   const bool known = location.mapping < mappings_.size();
   const Mapping& mapping = known ? mappings_[static_cast<std::size_t>(location.mapping)] : none;
-  if (!known) {
+  if (!known && location.mapping != 0) {
     damaged(loss::kUnknownIndex);
   }
   const std::string& path = text(mapping.file);
