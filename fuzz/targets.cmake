@@ -17,6 +17,7 @@ set(STACKPACK_FUZZ_TARGETS
   import_perf_script
   import_pprof
   import_speedscope
+  import_stacks
   label_sets
   lznt1
   method_events

@@ -13,6 +13,7 @@
 
 #include "stackpack/export.h"
 #include "stackpack/filter.h"
+#include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -114,6 +115,7 @@ struct DiffRow {
   bool shared_name = false;  ///< rows of other modules have this name, too
   DiffFigure self;           ///< in it
   DiffFigure total;          ///< in it or what it calls, each sample once
+  std::vector<AliasList> aliases{};  ///< what the function is called, too
 };
 
 struct DiffSide {

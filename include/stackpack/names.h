@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,6 +103,23 @@ struct Function : CodeRange {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
+/// What a function is called, too. Rows name texts; all functions of that name have the alias.
+struct FunctionAlias {
+  std::uint32_t name = kNoText;   ///< of functions
+  std::uint32_t alias = kNoText;  ///< as people read it
+
+  friend bool operator==(const FunctionAlias&, const FunctionAlias&) = default;
+};
+
+/// The aliases of one name. Copies share them.
+struct AliasList {
+  std::shared_ptr<const std::vector<std::string>> texts{};  ///< null: none
+
+  friend bool operator==(const AliasList& a, const AliasList& b) {
+    return a.texts == b.texts || (a.texts && b.texts && *a.texts == *b.texts);
+  }
+};
+
 /// A function whose code became part of another one's. Rows form trees, whose roots are inlined
 /// into the function itself; every row comes after its parent.
 struct InlinedCall {
@@ -129,10 +147,11 @@ struct CodeLine : CodeRange {
 /// All of them. Functions and lines come by owner, pid or module, start, life; then functions by
 /// birth.
 struct Names {
-  TextTable texts;                   ///< of all rows
-  std::vector<Function> functions;   ///< may overlap: see Function
-  std::vector<InlinedCall> inlined;  ///< parents first
-  std::vector<CodeLine> lines;       ///< those of one owner and birth do not overlap
+  TextTable texts;                       ///< of all rows
+  std::vector<Function> functions;       ///< may overlap: see Function
+  std::vector<InlinedCall> inlined;      ///< parents first
+  std::vector<CodeLine> lines;           ///< those of one owner and birth do not overlap
+  std::vector<FunctionAlias> aliases{};  ///< by name; each pair once
 
   friend bool operator==(const Names&, const Names&) = default;
 };

@@ -310,8 +310,9 @@ def _lasting(found: Dict[str, Any]) -> Lasting:
 
 
 def _thread_waits(found: Dict[str, Any]) -> ThreadWaits:
-    return ThreadWaits(found.get("tid"), found.get("pid"), found.get("name", ""), *(_lasting(found[state]) for state in _STATES),
-                       {reason: _lasting(each) for reason, each in found["blocked_by"].items()})
+    return ThreadWaits(found.get("tid"), found.get("pid"), found.get("name", ""),
+                       blocked_by={reason: _lasting(each) for reason, each in found["blocked_by"].items()},
+                       **{state: _lasting(found[state]) for state in _STATES})
 
 
 def waits(input: Input, *,  # pylint: disable=redefined-builtin

@@ -25,8 +25,8 @@ build_for() {
   if [[ $machine == aarch64 ]]; then
     make_sysroot
     options+=(-DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DSTACKPACK_SYSROOT="$sysroot"
-      -DLLVM_DEMANGLE_INCLUDE="$sysroot/usr/include/llvm-14"
-      -DLLVM_DEMANGLE_LIBRARY="$sysroot/usr/lib/llvm-14/lib/libLLVMDemangle.a")
+      -DLLVM_DEMANGLE_INCLUDE="$sysroot/usr/include/llvm-$llvm_version"
+      -DLLVM_DEMANGLE_LIBRARY="$sysroot/usr/lib/llvm-$llvm_version/lib/libLLVMDemangle.a")
   fi
   mkdir -p "$folder"
   quietly "$folder/configure.log" cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -1,6 +1,9 @@
 # Debian 12 packages, by what needs them. Sourced by the scripts beside this folder.
 # shellcheck shell=bash disable=SC2034
 
+# Of LLVM, a part of which demangles C++ names: debian/control says it, too.
+llvm_version=19
+
 # To build the program.
 build_packages=(
   g++ cmake ninja-build pkg-config
@@ -16,7 +19,7 @@ test_packages=(
 # Besides, to run .ci/run.
 check_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3 ccache
-  parallel make chromium firefox-esr openjdk-17-jre-headless libbenchmark-dev mold
+  parallel make chromium firefox-esr openjdk-17-jre-headless libbenchmark-dev mold llvm-$llvm_version-dev
 )
 
 # To build and to try the program for Windows.
@@ -31,14 +34,14 @@ musl_packages=(
 
 # Besides, to make what scripts/dist makes.
 dist_packages=(
-  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static g++-aarch64-linux-gnu qemu-user-static buildah
+  libbz2-dev libelf-dev libc6-dev llvm-$llvm_version-dev busybox-static g++-aarch64-linux-gnu qemu-user-static buildah
   python3 python3-venv git dpkg-dev debhelper xz-utils
 )
 
 # Whose code is in the static programs: packages with a copyright file.
 static_libraries=(
   libc6-dev libstdc++-12-dev libdw-dev libelf-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libxxhash-dev
-  libiberty-dev libre2-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev libtomlplusplus-dev busybox-static
+  libiberty-dev libre2-dev llvm-$llvm_version-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev libtomlplusplus-dev busybox-static
 )
 
 # Source packages of those whose licences ask for them.
@@ -48,5 +51,5 @@ library_sources=(glibc elfutils libiberty gcc-12 busybox)
 arm_packages=(
   libc6 libc6-dev linux-libc-dev libdw1 libdw-dev libelf1 libelf-dev zlib1g zlib1g-dev libbz2-1.0 libbz2-dev
   liblzma5 liblzma-dev libzstd1 libzstd-dev libxxhash0 libxxhash-dev libiberty-dev libre2-9 libre2-dev libfmt-dev libcli11-dev
-  rapidjson-dev libprotozero-dev libtomlplusplus-dev llvm-14-dev busybox-static
+  rapidjson-dev libprotozero-dev libtomlplusplus-dev llvm-$llvm_version-dev busybox-static
 )

@@ -2,8 +2,9 @@
 # set `work`, the folder that all of it is in, and have sourced setup.sh.
 # shellcheck shell=bash disable=SC2154
 
-# Of LLVM only what demangles names of Microsoft's compiler is built: that of Debian's default version.
-llvm=llvm-toolchain-14
+# Of LLVM only what demangles C++ names is built, of the version of Debian's packages that the other systems take.
+llvm=llvm-toolchain-$llvm_version
+llvm_folder=$root/build/$llvm
 
 # Source packages come through a list of our own: the system's may have none.
 prepare_apt() {
@@ -30,16 +31,35 @@ unpacked() {
   printf '%s' "${folders[0]}"
 }
 
-# The archive has 130 MB; of it two sources and their headers are unpacked: $work/llvm/llvm
+# The archive has 164 MB; of it three sources and their headers are unpacked, once for all systems: $llvm_folder/llvm
 fetch_llvm_demangler() {
-  local archives
-  mkdir -p "$work/llvm"
-  (cd "$work/llvm" &&
+  local fresh=$llvm_folder.new archives
+  [[ ! -d $llvm_folder ]] || return 0
+  rm -rf "$fresh"
+  mkdir -p "$fresh"
+  (cd "$fresh" &&
     quietly "$work/llvm.log" apt-get "${apt_options[@]}" source --download-only --tar-only "$llvm")
-  archives=("$work/llvm/$llvm"_*.orig.tar.xz)
-  quietly "$work/llvm.log" tar -xJf "${archives[0]}" -C "$work/llvm" --wildcards --strip-components=1 \
-    '*/llvm/lib/Demangle/Microsoft*' '*/llvm/include/llvm/Demangle/*' '*/llvm/LICENSE.TXT'
+  archives=("$fresh/$llvm"_*.orig.tar.xz)
+  quietly "$work/llvm.log" tar -xJf "${archives[0]}" -C "$fresh" --wildcards --strip-components=1 \
+    '*/llvm/lib/Demangle/ItaniumDemangle*' '*/llvm/lib/Demangle/Microsoft*' '*/llvm/include/llvm/Demangle/*' \
+    '*/llvm/LICENSE.TXT'
   rm "${archives[0]}"
+  mv "$fresh" "$llvm_folder"
+}
+
+# Builds the library and its headers into a folder: build_llvm_demangler FOLDER AR COMPILER [OPTION...]
+build_llvm_demangler() {
+  local to=$1 archiver=$2 source=$llvm_folder/llvm part objects=()
+  shift 2
+  mkdir -p "$to/lib/LLVMDemangle" "$to/include/llvm"
+  for part in ItaniumDemangle MicrosoftDemangle MicrosoftDemangleNodes; do
+    objects+=("$to/lib/LLVMDemangle/$part.o")
+    quietly "$work/llvm.log" "$@" -std=c++17 -O2 -DNDEBUG -I "$source/include" \
+      -c "$source/lib/Demangle/$part.cpp" -o "${objects[-1]}"
+  done
+  "$archiver" rcsD "$to/lib/libLLVMDemangle.a" "${objects[@]}"
+  rm -r "$to/lib/LLVMDemangle"
+  cp -r "$source/include/llvm/Demangle" "$to/include/llvm"
 }
 
 # Debian's source of RE2 leaves out what its scripts make of Unicode's tables (unicode-data): makes it.

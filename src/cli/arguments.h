@@ -351,7 +351,7 @@ struct McpArguments {
 
   std::vector<std::string> folders;
   std::size_t most_bytes = kAnswerBytes;  // of an answer
-  bool symbolize = false;                 // captures: names from files of this machine
+  CaptureArguments capture;               // names of this machine are not used unasked
   bool redact = false;                    // answers have stand-ins, as of `redact`
   std::vector<std::string> kept_modules;  // of redact
   std::string key_file;                   // of redact

@@ -15,7 +15,6 @@
 #include "app/diff/difference_page.h"
 #include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
-#include "app/listing/capture_notices.h"
 #include "app/listing/text_output.h"
 #include "app/trend/baseline_folder.h"
 #include "cli/commands.h"
@@ -55,7 +54,7 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
       note_missing_names(path, opened->reader(), messages);
     }
     const std::vector<std::string> notices =
-        notices_of(path, app::cut_notices(opened->reader().statistics()));
+        notices_of(path, notices_of_shown(*opened, opened->reader()));
     side.notices.insert(side.notices.end(), notices.begin(), notices.end());
     side.files.push_back(std::move(*opened));
   }

@@ -314,6 +314,19 @@ class ItemList {
   std::size_t left_out_ = 0;
 };
 
+// What is missing in the files.
+void append_notices(std::string& out, const JudgedDiff& diff, const Room& room) {
+  if (diff.notices.empty()) {
+    return;
+  }
+  ItemList list(out, room, room.bytes / 2 + room.bytes / 4);
+  for (const std::string& notice : diff.notices) {
+    list.add("**incomplete**: ", notice);
+  }
+  list.end("remark");
+  out += '\n';
+}
+
 // The function of a finding, as the table has it.
 std::string finding_of(const JudgedDiff& diff, const GateFinding& finding, const Room& room) {
   if (finding.whole || room.any_width) {
@@ -376,6 +389,7 @@ void append_diff_markdown(std::string& out, const JudgedDiff& diff, const DiffMa
   const Room room{form.rows ? 0 : begin + kComment, form.rows.value_or(kCommentRows), form.names,
                   form.any_width};
   out += heading_of(diff);
+  append_notices(out, diff, room);
   append_gate(out, diff, room);
   for (std::size_t i = 0; i < diff.report.events.size(); ++i) {
     if (i != 0 && !room.has(out.size(), 2 * kReserve)) {

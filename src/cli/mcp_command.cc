@@ -39,6 +39,11 @@ int run_mcp(const McpArguments& arguments, const Messages& messages) {
     messages.error("mcp", "--keep-modules and --key go with --redact");
     return kExitUsage;
   }
+  const app::SymbolizeOptions& naming = arguments.capture.naming;
+  if (!arguments.capture.symbolize && !(naming.kallsyms.empty() && naming.map_folder.empty())) {
+    messages.error("mcp", "--kallsyms and --perf-map go with --symbolize");
+    return kExitUsage;
+  }
   Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
   if (!out) {
     messages.error("(standard output)", out.error());

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +14,6 @@
 
 #include "app/analysis/annotation.h"
 #include "app/analysis/gc_report.h"
-#include "app/analysis/hot_spots.h"
 #include "app/analysis/io_report.h"
 #include "app/analysis/runtime_reports.h"
 #include "app/listing/function_titles.h"
@@ -27,7 +24,6 @@
 #include "core/weight_scale.h"
 #include "stackpack/event_values.h"
 #include "stackpack/export.h"
-#include "stackpack/labels.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -151,52 +147,6 @@ Result<std::vector<PageTable>> source_tables(const Reader& reader, const ExportO
 }
 
 constexpr std::size_t kMostRows = 200;
-constexpr std::size_t kMostLabels = 20;
-
-// What samples weigh by each value of a label; the first 20 keys. Figures are those of `top` with
-// the same filters. Errors: those of the reader, and of app::hot_spots.
-Result<std::vector<PageTable>> label_tables(const Reader& reader, const std::string& file,
-                                            const ExportOptions& filters) {
-  std::set<std::string> keys;
-  const Status read = reader.label_sets([&keys](std::span<const LabelSet> sets) {
-    for (const LabelSet& labels : sets) {
-      for (const Label& label : labels) {
-        keys.insert(label.key);
-      }
-    }
-    return true;
-  });
-  if (!read) {
-    return read.error();
-  }
-  std::vector<PageTable> tables;
-  for (auto key = keys.begin(); key != keys.end() && tables.size() < kMostLabels; ++key) {
-    app::HotSpotQuery query;
-    query.filters = filters;
-    query.by = app::HotSpotKind::kField;
-    query.field = *key;
-    query.is_label = true;
-    Result<app::HotSpots> found = app::hot_spots(reader, query);
-    if (!found) {
-      return found.error();
-    }
-    app::sort_hot_spots(found->rows, true);
-    const unsigned decimals = core::parse_unit(found->unit).decimals;
-    const Unit unit = decimals == 0 ? unit_of(found->unit) : Unit::kText;
-    PageTable& table = tables.emplace_back(
-        PageTable{"Samples by label " + *key,
-                  fmt::format("One value alone: stackpack view {} --label {}", shell_word(file),
-                              shell_word(*key + "=VALUE")),
-                  {{unit == Unit::kCount ? found->unit : "Weight", unit}, {"Value", Unit::kText}},
-                  {}});
-    for (const app::HotSpot& row : found->rows) {
-      if (table.rows.size() < kMostRows) {
-        table.rows.push_back({cell_of(row.self, decimals), row.name});
-      }
-    }
-  }
-  return tables;
-}
 
 PageTable::Cell number(std::uint64_t value) {
   return value == kNoValue ? std::optional<std::uint64_t>() : std::optional(value);
@@ -387,12 +337,6 @@ Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::stri
   if (!sources) {
     return sources.error();
   }
-  Result<std::vector<PageTable>> labels = label_tables(reader, file, filters);
-  if (!labels) {
-    return labels.error();
-  }
-  sources->insert(sources->end(), std::make_move_iterator(labels->begin()),
-                  std::make_move_iterator(labels->end()));
   TableMaker maker(file, std::move(*sources));
   if (const Status added = reader.has_event_values() ? maker.add_all(reader) : Status(); !added) {
     return added.error();

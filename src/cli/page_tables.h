@@ -1,4 +1,4 @@
-// Source lines, labels, and gc, exceptions, io and jit, as tables of a page.
+// Source lines, and gc, exceptions, io and jit, as tables of a page.
 #pragma once
 
 #include <string>
@@ -10,10 +10,9 @@
 
 namespace stackpack::cli {
 
-/// Those of source_tables(), a table for each key of labels, then tables of what a file's events
-/// have values of; none where it has no values. Each of these has at most 200 rows, and its note
-/// says by which command of `file` the others are shown. Errors: as source_tables(), label_tables()
-/// and Reader::event_values().
+/// Those of source_tables(), then tables of what a file's events have values of; none where it has
+/// no values. Each of these has at most 200 rows, and its note says by which command of `file` the
+/// others are shown. Errors: as source_tables() and Reader::event_values().
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
                                            const ExportOptions& filters,
                                            const std::vector<std::string>& source_folders,

@@ -72,6 +72,33 @@ bool lacks_names(const Reader& reader) {
                      });
 }
 
+// What is not named as whoever recorded the capture would have it: images whose file was replaced,
+// and names that nothing here can read.
+std::vector<std::string> notices_of_names(const app::SymbolizeReport& report) {
+  const app::ImageReport* first = nullptr;
+  std::size_t replaced = 0;
+  std::uint64_t unread = 0;
+  for (const app::ImageReport& image : report.images) {
+    unread += image.unread_names;
+    if (image.replaced && image.named < image.asked) {
+      first = first == nullptr ? &image : first;
+      ++replaced;
+    }
+  }
+  std::vector<std::string> notices;
+  if (first != nullptr) {
+    notices.push_back(fmt::format("functions of {}{} have no names: {}", first->path,
+                                  replaced == 1 ? "" : fmt::format(" and {} more", replaced - 1),
+                                  first->reason));
+  }
+  if (unread != 0) {
+    notices.push_back(fmt::format(
+        "{} of the names are encoded in a way that this program cannot read, and stay as linked",
+        unread));
+  }
+  return notices;
+}
+
 // Names of the kernel are there, and the system does not show them; or they are those of the kernel
 // that runs, and the capture does not say that it is the recorded one.
 void note_kernel(const std::string& path, const app::SymbolizeReport& report,
@@ -205,7 +232,7 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
       if (!named) {
         Error error = named.error();
         error.part = error.part == app::kKallsymsPart ? kMainPart : error.part;
-        return Status(error);
+        return Result<std::vector<std::string>>(error);
       }
       if (progress != nullptr) {
         progress->clear();
@@ -214,7 +241,7 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
       if (naming.debuginfod) {
         note_fetched(path, named->fetch, messages);
       }
-      return Status();
+      return Result<std::vector<std::string>>(notices_of_names(*named));
     };
   }
   return options;

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "app/convert/packed_capture.h"
+#include "app/listing/capture_notices.h"
 #include "app/symbolize/debuginfod.h"
 #include "cli/arguments.h"
 #include "cli/messages.h"
 #include "stackpack/convert.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::cli {
 
@@ -77,6 +79,15 @@ std::optional<app::PackedCapture> open_shown(const std::string& path,
 std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
                                       const CaptureArguments& arguments, const Messages& messages,
                                       int& exit_code, ShownProgress* progress = nullptr);
+
+/// What is missing in a file that is shown, a line each: app::cut_notices, and what a capture that
+/// was made into one has no readable names of.
+template <typename Packed>
+std::vector<std::string> notices_of_shown(const Packed& file, const Reader& reader) {
+  std::vector<std::string> notices = app::cut_notices(reader);
+  notices.insert(notices.end(), file.notices().begin(), file.notices().end());
+  return notices;
+}
 
 /// What --debuginfod fetched for a capture.
 void note_fetched(const std::string& path, const app::FetchReport& fetch, const Messages& messages);

@@ -90,8 +90,10 @@ app::ReportPlan plan_of(const std::vector<OpenReport>& files, app::HotSpotQuery&
 }
 
 // Those of one file at once; those of several when all are known.
-void tell_notices(std::vector<std::string>& notices, const std::string& path,
-                  const ReportArguments& arguments, const Messages& messages) {
+void tell_notices(const app::PackedCapture& capture, std::vector<std::string>& notices,
+                  const std::string& path, const ReportArguments& arguments,
+                  const Messages& messages) {
+  notices.insert(notices.end(), capture.notices().begin(), capture.notices().end());
   if (arguments.files.size() == 1) {
     warn_of(path, notices, messages);
   } else {
@@ -129,7 +131,7 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
         row.name = file.path + ": " + row.name;
       }
     }
-    tell_notices(counted->notices, file.path, arguments, messages);
+    tell_notices(capture, counted->notices, file.path, arguments, messages);
     spots.add(std::move(*counted));
     return {};
   }
@@ -140,7 +142,7 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
   if (!counted) {
     return counted.error();
   }
-  tell_notices(counted->around.notices, file.path, arguments, messages);
+  tell_notices(capture, counted->around.notices, file.path, arguments, messages);
   spots.add(counted->around);
   center = {counted->center, counted->matches, counted->occurring};
   return {};
@@ -164,7 +166,8 @@ int run_tree(const ReportArguments& arguments, const Messages& messages) {
     messages.error(files.front().path, tree.error());
     return exit_code_of(tree.error());
   }
-  warn_of(files.front().path, tree->about.notices, messages);
+  tell_notices(*files.front().capture, tree->about.notices, files.front().path, arguments,
+               messages);
   std::string text;
   if (arguments.json) {
     append_tree_json(text, *tree, arguments);
@@ -214,7 +217,8 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
     messages.error(files.front().path, no_such_function(arguments.annotate, annotation->occurring));
     return kExitUsage;
   }
-  warn_of(files.front().path, annotation->about.notices, messages);
+  tell_notices(*files.front().capture, annotation->about.notices, files.front().path, arguments,
+               messages);
   std::vector<std::string> folders = arguments.source_folders;
   if (folders.empty()) {
     folders.emplace_back(".");

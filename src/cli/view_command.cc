@@ -8,6 +8,7 @@
 #include "app/console.h"
 #include "app/convert/packed_capture.h"
 #include "cli/commands.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
@@ -16,6 +17,7 @@
 #include "cli/page_tables.h"
 #include "cli/shown_capture.h"
 #include "stackpack/export.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::cli {
 
@@ -39,6 +41,9 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
   if (!opened->is_made() && arguments.capture.symbolize && !arguments.quiet) {
     note_missing_names(file, opened->reader(), messages);
   }
+  if (!arguments.quiet) {
+    warn_of(file, notices_of_shown(*opened, opened->reader()), messages);
+  }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
   options.source_path = file;
@@ -61,9 +66,17 @@ std::optional<Result<ExportReport>> page_of_several(const ViewArguments& argumen
     return std::nullopt;
   }
   std::vector<std::string> paths;
+  std::vector<std::string> notices;
   paths.reserve(packed.size());
-  for (const app::PackedFile& file : packed) {
-    paths.push_back(file.path());
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    paths.push_back(packed[i].path());
+    if (const auto reader = Reader::open(paths.back())) {
+      const auto more = notices_of(arguments.files[i], notices_of_shown(packed[i], **reader));
+      notices.insert(notices.end(), more.begin(), more.end());
+    }
+  }
+  if (!arguments.quiet) {
+    warn_of("view", notices, messages);
   }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;

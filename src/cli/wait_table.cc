@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/event_note.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
@@ -218,6 +219,7 @@ void append_wait_json(std::string& out, const WaitTable& table, const WaitsArgum
   append_sums_json(json, table, shown.idle);
   json.end_object();
   json.field("rows_left_out", shown.rows.size() - rows);
+  write_notices(json, table.notices);
   next_of_waits(shown, rows, arguments).write(json);
   json.end_object();
   out += '\n';

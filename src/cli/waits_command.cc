@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/capture_notices.h"
 #include "app/listing/text_output.h"
 #include "app/listing/thread_names.h"
 #include "app/listing/wait_runs.h"
 #include "app/listing/wait_sums.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
@@ -178,6 +180,7 @@ int run_waits(const WaitsArguments& arguments, const Messages& messages) {
     return exit_code;
   }
   const Reader& reader = opened->reader();
+  warn_of(arguments.file, app::cut_notices(reader), messages);
   if (arguments.list || arguments.path) {
     Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
     if (!out) {

@@ -165,17 +165,8 @@ Result<std::unique_ptr<io::ByteSource>> open_zip_member(io::ByteSource& archive,
 
 }  // namespace
 
-struct ZipArchive::Handle {
-  io::ByteSource& source;
-  std::vector<ZipEntry> entries;  // by member
-};
-
-ZipArchive::ZipArchive(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {
-  for (const ZipEntry& entry : handle_->entries) {
-    members_.push_back({entry.name, entry.size, entry.compressed_size});
-  }
-}
-ZipArchive::~ZipArchive() = default;
+ZipArchive::ZipArchive(io::ByteSource& source, std::shared_ptr<const Members> members)
+    : source_(source), members_(std::move(members)) {}
 
 bool ZipArchive::looks_like_zip(std::span<const std::byte> head) {
   return bytes::ByteCursor(head, 0).read<std::uint32_t>() == kZipLocalHeader;
@@ -185,16 +176,15 @@ Result<std::unique_ptr<ZipArchive>> ZipArchive::open(io::ByteSource& source) {
   if (!source.seekable()) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "zip: input cannot be read at an offset"};
   }
-  Result<std::vector<ZipEntry>> entries = read_zip_directory(source);
-  if (!entries) {
-    return entries.error();
+  Result<Members> members = read_zip_directory(source);
+  if (!members) {
+    return members.error();
   }
-  auto handle = std::make_unique<Handle>(Handle{source, std::move(*entries)});
-  return std::unique_ptr<ZipArchive>(new ZipArchive(std::move(handle)));
+  return std::make_unique<ZipArchive>(source, std::make_shared<const Members>(std::move(*members)));
 }
 
 Result<std::vector<std::byte>> ZipArchive::read_head(std::size_t member, std::size_t size) {
-  const auto stream = open_zip_member(handle_->source, handle_->entries[member]);
+  const auto stream = open_zip_member(source_, members()[member]);
   if (!stream) {
     return stream.error();
   }
@@ -215,7 +205,7 @@ Result<std::vector<std::byte>> ZipArchive::read_head(std::size_t member, std::si
 }
 
 Status ZipArchive::check_size(std::size_t member, std::uint64_t limit) const {
-  const ZipEntry& claims = handle_->entries[member];
+  const ZipEntry& claims = members()[member];
   if (claims.size > limit) {
     return Error{ErrorCode::kLimit, claims.header_at, "zip: member claims to be too large"};
   }
@@ -231,12 +221,12 @@ Result<std::vector<std::byte>> ZipArchive::read(std::size_t member, std::uint64_
   if (const Status fits = check_size(member, limit); !fits) {
     return fits.error();
   }
-  const auto stream = open_zip_member(handle_->source, handle_->entries[member]);
+  const auto stream = open_zip_member(source_, members()[member]);
   if (!stream) {
     return stream.error();
   }
   // A byte more than it claims: size and checksum are looked at after the last byte.
-  std::vector<std::byte> content(static_cast<std::size_t>(members_[member].size) + 1);
+  std::vector<std::byte> content(static_cast<std::size_t>(members()[member].size) + 1);
   std::size_t done = 0;
   while (true) {
     const Result<std::size_t> count = (*stream)->read(std::span(content).subspan(done));
@@ -257,11 +247,11 @@ Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
   if (const Status fits = check_size(member, limit); !fits) {
     return fits.error();
   }
-  const auto stream = open_zip_member(handle_->source, handle_->entries[member]);
+  const auto stream = open_zip_member(source_, members()[member]);
   if (!stream) {
     return stream.error();
   }
-  return io::spool_to_temporary(**stream, directory, members_[member].size);
+  return io::spool_to_temporary(**stream, directory, members()[member].size);
 }
 
 }  // namespace stackpack::codec

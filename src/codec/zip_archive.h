@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/zip_directory.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -13,11 +14,8 @@ namespace stackpack::codec {
 /// Reads members of a zip archive that are stored or deflated. Threads: one at a time.
 class ZipArchive {
  public:
-  struct Member {
-    std::string name;
-    std::uint64_t size = 0;             ///< uncompressed, as the archive claims
-    std::uint64_t compressed_size = 0;  ///< as the archive claims
-  };
+  using Member = ZipEntry;  ///< sizes are what the archive claims
+  using Members = std::vector<Member>;
 
   /// True when `head` (4 bytes or more) is how a zip archive begins.
   static bool looks_like_zip(std::span<const std::byte> head);
@@ -25,12 +23,16 @@ class ZipArchive {
   /// `source` must be seekable and outlive the archive.
   /// Errors: those of read_zip_directory(): kCorrupt also for members that share bytes; kIo.
   static Result<std::unique_ptr<ZipArchive>> open(io::ByteSource& source);
+  /// The same with members that were read before, of an archive with these bytes. Of another one
+  /// they cannot be read: their headers and checksums are looked at.
+  ZipArchive(io::ByteSource& source, std::shared_ptr<const Members> members);
 
   ZipArchive(const ZipArchive&) = delete;
   ZipArchive& operator=(const ZipArchive&) = delete;
-  ~ZipArchive();
 
-  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+  [[nodiscard]] const Members& members() const { return *members_; }
+  /// The same, to open the archive again.
+  [[nodiscard]] const std::shared_ptr<const Members>& shared_members() const { return members_; }
 
   /// The first bytes of a member, at most `size`; fewer when it is shorter or damaged.
   /// Errors: kUnsupported for encryption or an unknown method; those of the source.
@@ -47,12 +49,10 @@ class ZipArchive {
                                                   std::uint64_t limit);
 
  private:
-  struct Handle;
   [[nodiscard]] Status check_size(std::size_t member, std::uint64_t limit) const;
-  explicit ZipArchive(std::unique_ptr<Handle> handle);
 
-  std::unique_ptr<Handle> handle_;
-  std::vector<Member> members_;
+  io::ByteSource& source_;
+  std::shared_ptr<const Members> members_;
 };
 
 }  // namespace stackpack::codec

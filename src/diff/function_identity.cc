@@ -68,6 +68,7 @@ std::size_t end_of_part(std::string_view text, std::size_t at) {
 std::string without_parts(std::string_view name) {
   constexpr std::string_view kClone = " [clone ";
   std::string text;
+  text.reserve(name.size());
   std::size_t at = 0;
   while (at < name.size()) {
     if (name[at] != ' ' && name[at] != '.') {
@@ -141,6 +142,7 @@ std::size_t end_of_crate_hash(std::string_view text, std::size_t at) {
 
 std::string without_hashes(std::string_view name) {
   std::string text;
+  text.reserve(name.size());
   std::size_t at = 0;
   while (at < name.size()) {
     if (!kBeginHashes.has(name[at])) {
@@ -200,6 +202,7 @@ static_assert(std::all_of(kNumbered.begin(), kNumbered.end(),
 std::string without_numbers(std::string_view name) {
   constexpr std::string_view kGoClosure = ".func";
   std::string text;
+  text.reserve(name.size());
   std::size_t at = 0;
   while (at < name.size()) {
     if (!kBeginNumbered.has(name[at])) {

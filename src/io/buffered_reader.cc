@@ -15,7 +15,8 @@ constexpr std::size_t kStep = std::size_t{256} << 10;
 
 BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::size_t capacity)
     : source_(source),
-      buffer_(capacity),
+      capacity_(capacity),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity_)),
       base_(start),
       limit_(~std::uint64_t{0}),
       random_access_(false) {}
@@ -23,21 +24,22 @@ BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::siz
 BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::uint64_t end,
                                std::size_t capacity)
     : source_(source),
-      buffer_(
+      capacity_(
           static_cast<std::size_t>(std::min<std::uint64_t>(capacity, end - std::min(start, end)))),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity_)),
       base_(start),
       limit_(end),
       random_access_(true) {}
 
 Status BufferedReader::fill(std::size_t size) {
-  if (begin_ > 0 && buffer_.size() - begin_ < size + kStep) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  if (begin_ > 0 && capacity_ - begin_ < size + kStep) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     base_ += begin_;
     end_ -= begin_;
     begin_ = 0;
   }
   while (end_ - begin_ < size && !at_end_) {
-    std::span<std::byte> space = std::span(buffer_).subspan(end_);
+    std::span<std::byte> space = room().subspan(end_);
     space = space.first(std::min(space.size(), kStep));
     const std::uint64_t position = base_ + end_;
     if (position >= limit_) {
@@ -59,7 +61,7 @@ Status BufferedReader::fill(std::size_t size) {
 
 Result<std::span<const std::byte>> BufferedReader::peek(std::size_t size) {
   if (end_ - begin_ < size && !at_end_) {
-    const Status filled = fill(std::min(size, buffer_.size()));
+    const Status filled = fill(std::min(size, capacity_));
     if (!filled) {
       return filled.error();
     }

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "io/byte_source.h"
 #include "stackpack/result.h"
@@ -12,7 +12,8 @@ namespace stackpack::io {
 
 /// A window that slides forward over a ByteSource: look at bytes, then consume them.
 ///
-/// Memory:  one buffer of `capacity` bytes, fewer for a shorter range, allocated once.
+/// Memory:  one buffer of `capacity` bytes, fewer for a shorter range, allocated once. Of a short
+///          file little of it is touched.
 /// Range:   reads [start, end) of a seekable source, or a source that is not seekable from its
 ///          read position to its end.
 class BufferedReader {
@@ -39,7 +40,7 @@ class BufferedReader {
 
   /// Bytes that peek can give without reading: for a fast path over many small records.
   [[nodiscard]] std::span<const std::byte> buffered() const {
-    return std::span(buffer_).subspan(begin_, end_ - begin_);
+    return room().subspan(begin_, end_ - begin_);
   }
 
   /// Passes over `size` bytes of buffered().
@@ -47,9 +48,11 @@ class BufferedReader {
 
  private:
   Status fill(std::size_t size);
+  [[nodiscard]] std::span<std::byte> room() const { return {buffer_.get(), capacity_}; }
 
   ByteSource& source_;
-  std::vector<std::byte> buffer_;
+  std::size_t capacity_;
+  std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t base_;  // file offset of buffer_[0]
   std::uint64_t limit_;
   std::size_t begin_ = 0;

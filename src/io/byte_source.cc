@@ -189,7 +189,9 @@ Result<std::unique_ptr<ByteSource>> spool_to_temporary(ByteSource& source,
   if (!file) {
     return system_error("cannot create a temporary file");
   }
-  std::vector<std::byte> chunk(std::size_t{1} << 20);
+  constexpr std::size_t kChunk = std::size_t{1} << 20;
+  const auto room = std::make_unique_for_overwrite<std::byte[]>(kChunk);
+  const std::span<std::byte> chunk(room.get(), kChunk);
   std::uint64_t size = 0;
   while (true) {
     const Result<std::size_t> count = source.read(chunk);
@@ -202,7 +204,7 @@ Result<std::unique_ptr<ByteSource>> spool_to_temporary(ByteSource& source,
     if (*count > limit - size) {
       return Error{ErrorCode::kLimit, size, "input is larger than the limit for spooling"};
     }
-    if (!write_all(file.get(), std::span(chunk).first(*count))) {
+    if (!write_all(file.get(), chunk.first(*count))) {
       return system_error("cannot write to the temporary file");
     }
     size += *count;

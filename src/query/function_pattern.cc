@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include <re2/re2.h>
@@ -224,7 +226,26 @@ class FunctionPattern::Expression {
   re2::RE2 regex_;
 };
 
-FunctionPattern::FunctionPattern() = default;
+/// How well lists of aliases fit, by list. Several threads may ask.
+class FunctionPattern::ListFits {
+ public:
+  Fit of(const AliasList& list, const FunctionPattern& pattern) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto [known, fresh] = fits_.try_emplace(list.texts, Fit::kNone);
+    if (fresh) {
+      for (const std::string& alias : *list.texts) {
+        known->second = std::min(known->second, std::max(pattern.fit_function(alias), Fit::kWhole));
+      }
+    }
+    return known->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::shared_ptr<const std::vector<std::string>>, Fit> fits_;
+};
+
+FunctionPattern::FunctionPattern() : list_fits_(std::make_unique<ListFits>()) {}
 FunctionPattern::FunctionPattern(FunctionPattern&&) noexcept = default;
 FunctionPattern& FunctionPattern::operator=(FunctionPattern&&) noexcept = default;
 FunctionPattern::~FunctionPattern() = default;
@@ -305,6 +326,20 @@ Fit FunctionPattern::fit(std::string_view name, std::string_view module) const {
     return Fit::kNone;
   }
   return fits_module(module) ? fit_function(name) : Fit::kNone;
+}
+
+Fit FunctionPattern::fit(std::string_view name, std::string_view module,
+                         std::span<const AliasList> aliases) const {
+  Fit best = fit(name, module);
+  if (!id_.empty() || !fits_module(module)) {
+    return best;
+  }
+  for (const AliasList& list : aliases) {
+    if (list.texts && best > Fit::kWhole) {
+      best = std::min(best, list_fits_->of(list, *this));
+    }
+  }
+  return best;
 }
 
 std::vector<bool> best_fits(std::span<const Fit> fits) {

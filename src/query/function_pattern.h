@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stackpack/names.h"
 #include "stackpack/result.h"
 
 namespace stackpack::query {
@@ -44,6 +45,10 @@ class FunctionPattern {
     kNone,
   };
   [[nodiscard]] Fit fit(std::string_view name, std::string_view module) const;
+  /// The same of a function with other names. They never fit better than kWhole: what is called
+  /// just so comes first. Each list costs its length once, however many functions have it.
+  [[nodiscard]] Fit fit(std::string_view name, std::string_view module,
+                        std::span<const AliasList> aliases) const;
 
   FunctionPattern(FunctionPattern&&) noexcept;
   FunctionPattern& operator=(FunctionPattern&&) noexcept;
@@ -53,6 +58,7 @@ class FunctionPattern {
 
  private:
   class Expression;
+  class ListFits;
   FunctionPattern();
   [[nodiscard]] Fit fit_function(std::string_view name) const;
   [[nodiscard]] bool fits_module(std::string_view module) const;
@@ -64,6 +70,7 @@ class FunctionPattern {
   bool folds_case_ = false;
   bool has_wildcards_ = false;
   std::unique_ptr<const Expression> expression_;
+  std::unique_ptr<ListFits> list_fits_;
 };
 
 /// Which of many are meant: those that fit as well as any does, if any does.

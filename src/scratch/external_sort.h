@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,6 +64,28 @@ class ExternalSort {
       }
     }
     return {};
+  }
+
+  /// After the last add(): the next row in order, until the next call; null at the end. Once, and
+  /// without visit(). Errors: kIo.
+  Result<const Row*> next() {
+    if (!runs_) {
+      if (next_ == 0) {
+        sort();
+      }
+      const Row* const none = nullptr;
+      return next_ == keys_.size() ? none : &rows_[keys_[next_++].index];
+    }
+    if (!walk_) {
+      if (const Status spilled = rows_.empty() ? Status{} : spill(); !spilled) {
+        return spilled.error();
+      }
+      rows_ = {};
+      keys_ = {};
+      spare_ = {};
+      walk_ = std::make_unique<Walk>(*runs_, &Order::before);
+    }
+    return walk_->next();
   }
 
  private:
@@ -153,6 +176,9 @@ class ExternalSort {
   std::vector<core::OrderKey> spare_;  // the same
   std::vector<std::size_t> parts_;     // where ascending parts begin
   std::optional<SortedRuns<Row>> runs_;
+  using Walk = typename SortedRuns<Row>::template Walk<bool (*)(const Row&, const Row&)>;
+  std::unique_ptr<Walk> walk_;
+  std::size_t next_ = 0;  // of rows that fit
   std::size_t spilled_ = 0;
 };
 

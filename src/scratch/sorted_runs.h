@@ -83,6 +83,10 @@ class SortedRuns {
     return visited && begun ? visit(std::as_const(sum)) : visited;
   }
 
+  /// The rows of all runs in order, one by one. The runs stay, and are not added to meanwhile.
+  template <typename Before>
+  class Walk;
+
   /// The same, with each row apart. Of equal ones, which is first is not said.
   template <typename Before, typename Visit>
   Status merge_apart(const Before& before, const Visit& visit) {
@@ -212,6 +216,67 @@ class SortedRuns {
   std::uint64_t merge_bytes_;
   std::vector<Run> runs_;
   std::uint64_t rows_ = 0;
+};
+
+template <typename Row>
+template <typename Before>
+class SortedRuns<Row>::Walk {
+ public:
+  Walk(const SortedRuns& runs, Before before)
+      : runs_(runs), before_(std::move(before)), open_(Earlier{this}) {}
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+  ~Walk() = default;
+
+  /// The next row, until the next call; null at the end. Errors: kIo.
+  Result<const Row*> next() {
+    if (readers_.empty()) {
+      if (const Status begun = begin(); !begun) {
+        return begun.error();
+      }
+    } else if (const Status moved = advance(latest_); !moved) {
+      return moved.error();
+    }
+    const Row* const none = nullptr;
+    if (open_.empty()) {
+      return none;
+    }
+    latest_ = open_.pop();
+    return &readers_[latest_].current();
+  }
+
+ private:
+  struct Earlier {
+    const Walk* walk;
+    bool operator()(std::size_t a, std::size_t b) const {
+      return walk->before_(walk->readers_[a].current(), walk->readers_[b].current());
+    }
+  };
+
+  Status begin() {
+    readers_.reserve(runs_.runs_.size());
+    for (const Run& run : runs_.runs_) {
+      readers_.emplace_back(runs_.scratch_, run, runs_.block_bytes());
+      if (const Status moved = advance(readers_.size() - 1); !moved) {
+        return moved;
+      }
+    }
+    return {};
+  }
+
+  Status advance(std::size_t reader) {
+    const Result<bool> more = readers_[reader].advance();
+    if (more && *more) {
+      open_.push(reader);
+    }
+    return more ? Status{} : more.error();
+  }
+
+  const SortedRuns& runs_;
+  Before before_;
+  std::vector<RunReader> readers_;
+  core::MergeHeap<std::size_t, Earlier> open_;
+  std::size_t latest_ = 0;  // whose row was given
 };
 
 }  // namespace stackpack::scratch

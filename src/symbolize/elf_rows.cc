@@ -13,8 +13,11 @@ namespace {
 /// Makes rows of what symbols and debug information say of addresses, which come ascending.
 class ElfRowMaker {
  public:
-  ElfRowMaker(const ElfIdentity& layout, const SymbolRequest& request, NameCollector& names)
-      : layout_(layout), names_(names), linked_(request.limits, names) {}
+  ElfRowMaker(const ElfFindings& found, const SymbolRequest& request, NameCollector& names)
+      : layout_(found.layout),
+        symbols_(found.symbols),
+        names_(names),
+        linked_(request.limits, names) {}
 
   /// The function that has an address, or begins after it.
   void add_symbol(const ElfSymbol& symbol) {
@@ -22,7 +25,11 @@ class ElfRowMaker {
       return;
     }
     last_symbol_ = &symbol;
-    add_function(symbol.start, symbol.size, symbol.source, linked_.add(symbol.name));
+    const LinkedName name = linked_.add(symbol.name);
+    add_function(symbol.start, symbol.size, symbol.source, name);
+    for (const ElfSymbol& alias : symbols_.aliases_of(symbol)) {
+      names_.add_alias(name.name, linked_.add_alias(alias.name));
+    }
   }
 
   void add_dwarf_function(const DwarfPlace& place) {
@@ -69,6 +76,7 @@ class ElfRowMaker {
   }
 
   const ElfIdentity& layout_;
+  const ElfSymbols& symbols_;
   NameCollector& names_;
   LinkedNames linked_;
   const ElfSymbol* last_symbol_ = nullptr;
@@ -83,10 +91,7 @@ bool same_place(const DwarfPlace& a, const DwarfPlace& b) {
 class ElfRowSweep {
  public:
   ElfRowSweep(const ElfFindings& found, const SymbolRequest& request, NameCollector& names)
-      : found_(found),
-        request_(request),
-        rows_(found.layout, request, names),
-        symbols_(found.symbols) {}
+      : found_(found), request_(request), rows_(found, request, names), symbols_(found.symbols) {}
 
   void run() {
     for (std::size_t i = 0; i < found_.addresses.size(); ++i) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gelf.h>
@@ -316,12 +318,31 @@ void ElfSymbols::settle() {
     }
     const std::uint64_t size = std::max(before->size, symbol.size);
     if (aliases.is_better(symbol, *before)) {
-      *before = symbol;
+      aliases_.push_back(std::exchange(*before, symbol));
+    } else {
+      aliases_.push_back(symbol);
     }
     before->size = size;
   }
   functions_.resize(kept);
+  core::sort_rows(aliases_, [](const ElfSymbol& a, const ElfSymbol& b) {
+    return std::tuple(a.start, a.name.size(), a.name) < std::tuple(b.start, b.name.size(), b.name);
+  });
   find_ends();
+}
+
+std::span<const ElfSymbol> ElfSymbols::aliases_of(const ElfSymbol& function) const {
+  const auto [first, last] =
+      std::equal_range(aliases_.begin(), aliases_.end(), function,
+                       [](const ElfSymbol& a, const ElfSymbol& b) { return a.start < b.start; });
+  const std::span<const ElfSymbol> all(first, last);
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < std::min(all.size(), kMostAliases) &&
+         (bytes += all[count].name.size()) <= kMostAliasBytes) {
+    ++count;
+  }
+  return all.first(count);
 }
 
 const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {

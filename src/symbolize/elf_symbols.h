@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,12 @@ class ElfSymbols {
 
   [[nodiscard]] const std::vector<ElfSymbol>& functions() const { return functions_; }
 
+  /// Other names of a function, the shortest first, so many: linkers that fold equal functions
+  /// give one address to thousands.
+  static constexpr std::size_t kMostAliases = 64;
+  static constexpr std::size_t kMostAliasBytes = 4096;
+  [[nodiscard]] std::span<const ElfSymbol> aliases_of(const ElfSymbol& function) const;
+
   /// Tables that could not be read, or not to the end.
   [[nodiscard]] std::uint64_t damaged_tables() const { return damaged_tables_; }
 
@@ -87,6 +94,7 @@ class ElfSymbols {
   void add_packed(const char* bytes, std::size_t size);
 
   std::vector<ElfSymbol> functions_;
+  std::vector<ElfSymbol> aliases_;           // by address; of functions that have another name
   std::vector<std::uint64_t> data_in_code_;  // where other symbols in code begin
   std::uint64_t damaged_tables_ = 0;
   std::vector<std::unique_ptr<Unpacked>> unpacked_;

@@ -35,6 +35,9 @@ void add_demangled(const Names& linked, const SymbolLimits& limits, NameCollecto
     row.file = names.text(from[row.file]);
     names.add_line(row);
   }
+  for (const FunctionAlias& row : linked.aliases) {
+    names.add_alias(texts.add_alias(from[row.name]), texts.add_alias(from[row.alias]));
+  }
 }
 
 }  // namespace stackpack::symbolize

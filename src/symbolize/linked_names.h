@@ -24,13 +24,23 @@ class LinkedNames {
 
   LinkedName add(std::string_view linked) {
     linked = linked.substr(0, limits_.name_bytes);
+    const LinkedName name = put(linked);
+    names_.losses().unread_names += name.linkage == kNoText && is_encoded(linked) ? 1U : 0U;
+    return name;
+  }
+
+  /// As people read it. No loss where nobody can: functions are found by it, none is shown so.
+  std::uint32_t add_alias(std::string_view linked) {
+    return put(linked.substr(0, limits_.name_bytes)).name;
+  }
+
+ private:
+  LinkedName put(std::string_view linked) {
     const std::string_view readable = demangler_.demangle(linked);
-    names_.losses().unread_names += readable.empty() && is_encoded(linked) ? 1U : 0U;
     return readable.empty() ? LinkedName{names_.text(linked), kNoText}
                             : LinkedName{names_.text(readable), names_.text(linked)};
   }
 
- private:
   const SymbolLimits& limits_;
   NameCollector& names_;
   Demangler demangler_;

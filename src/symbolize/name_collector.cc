@@ -76,6 +76,12 @@ Names NameCollector::finish() && {
                          names_.functions.end());
   names_.lines.erase(std::unique(names_.lines.begin(), names_.lines.end(), same_range<CodeLine>),
                      names_.lines.end());
+  const auto pair_of = [](const FunctionAlias& row) { return std::pair(row.name, row.alias); };
+  core::sort_rows(names_.aliases, [&](const FunctionAlias& a, const FunctionAlias& b) {
+    return pair_of(a) < pair_of(b);
+  });
+  names_.aliases.erase(std::unique(names_.aliases.begin(), names_.aliases.end()),
+                       names_.aliases.end());
   return std::move(names_);
 }
 

@@ -45,6 +45,13 @@ class NameCollector {
   /// The row of the call: that of an equal one if there is any. Its parent was added before.
   std::uint32_t add_call(const InlinedCall& call);
 
+  /// Functions of the name `name` are also called `alias`.
+  void add_alias(std::uint32_t name, std::uint32_t alias) {
+    if (name != alias) {
+      names_.aliases.push_back({name, alias});
+    }
+  }
+
   void add_line(const CodeLine& line) { names_.lines.push_back(line); }
 
   /// Text of a number given before.

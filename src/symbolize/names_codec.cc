@@ -83,6 +83,11 @@ void write_row(ByteWriter& out, const CodeLine& row) {
   out.write_varint(row.line);
 }
 
+void write_row(ByteWriter& out, const FunctionAlias& row) {
+  write_number(out, row.name);
+  write_number(out, row.alias);
+}
+
 template <typename Row>
 void write_rows(ByteWriter& out, const std::vector<Row>& rows) {
   out.write_varint(rows.size());
@@ -108,6 +113,9 @@ class AnswerReader {
     read_rows(names.functions, [this] { return function(); });
     read_rows(names.inlined, [this, &names] { return inlined_call(names.inlined.size()); });
     read_rows(names.lines, [this, &names] { return line(names.inlined.size()); });
+    if (in_.remaining() != 0) {
+      read_rows(names.aliases, [this] { return alias(); });
+    }
     if (!ok_ || !in_.ok() || in_.remaining() != 0) {
       return in_.corrupt("symbols: the answer of a reader is damaged");
     }
@@ -178,6 +186,14 @@ class AnswerReader {
     return row;
   }
 
+  FunctionAlias alias() {
+    FunctionAlias row;
+    row.name = read_number(in_, texts_, ok_);
+    row.alias = read_number(in_, texts_, ok_);
+    ok_ = ok_ && row.name != kNoText && row.alias != kNoText;
+    return row;
+  }
+
   ByteCursor in_;
   const SymbolLimits& limits_;
   bool ok_ = true;
@@ -199,6 +215,9 @@ std::vector<std::byte> encode_names(const FoundNames& found) {
   write_rows(out, names.functions);
   write_rows(out, names.inlined);
   write_rows(out, names.lines);
+  if (!names.aliases.empty()) {
+    write_rows(out, names.aliases);
+  }
   return out.take();
 }
 

@@ -20,7 +20,7 @@ struct FoundNames {
 };
 
 /// Names of one owner on their way from the process that read them: losses, texts, functions,
-/// inlined calls, lines. Owner, place and life are not part of it.
+/// inlined calls, lines, and aliases where there are any. Owner, place and life are not part of it.
 std::vector<std::byte> encode_names(const FoundNames& found);
 
 /// What `encode_names` wrote. The process that wrote it is not trusted: every number is checked,

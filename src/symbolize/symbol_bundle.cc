@@ -83,7 +83,7 @@ Result<std::shared_ptr<SymbolBundle>> SymbolBundle::open(std::unique_ptr<io::Byt
   bundle->path_ = path;
   bundle->source_ = std::move(source);
   bundle->archive_ = std::move(*archive);
-  const std::vector<codec::ZipArchive::Member>& members = bundle->archive_->members();
+  const codec::ZipArchive::Members& members = bundle->archive_->members();
   if (members.size() > kMostEntries) {
     return Error{ErrorCode::kLimit, kNoOffset, "bundle: more entries than a bundle may have"};
   }

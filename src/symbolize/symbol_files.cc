@@ -135,7 +135,8 @@ class Search {
       return {};
     }
     OpenElf opened = identified(std::move(*file), {"", std::string(key_.path)});
-    return opened.file && only_if_same(opened, key_.build_id) ? std::move(opened) : OpenElf();
+    const bool good = opened.file && (key_.build_id.empty() || only_if_same(opened, key_.build_id));
+    return good ? std::move(opened) : OpenElf();
   }
 
   // Whether it has the build id that is looked for.
@@ -258,7 +259,7 @@ class Search {
   }
 
   OpenElf find_image() {
-    if (key_.path == "[vdso]" && !key_.build_id.empty()) {
+    if (key_.path == "[vdso]" && (!key_.build_id.empty() || places_.of_this_kernel)) {
       if (OpenElf opened = open_vdso(); opened.file) {
         return opened;
       }

@@ -34,6 +34,8 @@ struct SymbolPlaces {
   /// The capture is of this machine: images of processes that still run are looked for in the
   /// containers of those, too.
   bool in_containers = false;
+  /// The capture is of the kernel that runs: what that maps into processes is believed.
+  bool of_this_kernel = false;
   /// Archives of tables and symbols, which are looked into last.
   std::vector<std::shared_ptr<SymbolBundle>> bundles{};
 };

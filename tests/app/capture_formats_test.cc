@@ -14,14 +14,33 @@ using namespace stackpack;
 
 namespace {
 
-std::string manual() {
+std::string page(const std::string& name) {
   std::string text;
-  for (const char* const page : {"/docs/cli.md", "/docs/etl-notes.md", "/docs/perf-notes.md"}) {
-    for (const std::byte byte : test::read_test_file(test::source_folder() + page)) {
-      text.push_back(static_cast<char>(byte));
-    }
+  for (const std::byte byte : test::read_test_file(test::source_folder() + name)) {
+    text.push_back(static_cast<char>(byte));
   }
   return text;
+}
+
+std::string manual() {
+  return page("/docs/cli.md") + page("/docs/etl-notes.md") + page("/docs/perf-notes.md");
+}
+
+// All formats, each between quotes, with a separator between them.
+std::string listed(const std::string& quote, const std::string& separator) {
+  std::string text;
+  for (const std::string& name : capture_format_names()) {
+    text += (text.empty() ? "" : separator) + quote + name + quote;
+  }
+  return text;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -45,6 +64,13 @@ TEST_CASE("capture formats: each is complete and found by its name") {
   CHECK(app::format_named("auto") == nullptr);
   CHECK(app::format_by_ending("A/B.ETL") == app::format_named("etl"));
   CHECK(app::format_by_ending("etl") == nullptr);
+}
+
+TEST_CASE("capture formats: documents list them all, in their order") {
+  const std::string cli = page("/docs/cli.md");
+  CHECK(count_of(cli, listed("\"", " | ")) == count_of(cli, "\"perf\" | "));
+  CHECK(count_of(cli, "\"perf\" | ") == 2);
+  CHECK(page("/docs/format.md").find(listed("`", ", ") + ", `merged`") != std::string::npos);
 }
 
 TEST_CASE("capture formats: loss counters and reasons have names of small letters, each once") {

@@ -48,10 +48,14 @@ def with_members(path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for i in range(1024):
             archive.writestr(f"{i}.perf.data", extremes_test.FOLDED if i else "main 1\n")
+        for i in range(7000):
+            archive.writestr(zipfile.ZipInfo(f"{i:x}"), b"")
 
 
 def with_long_names(path):
-    path.write_text("".join(f"main;{'x' * 1900}{i:0100} 1\n" for i in range(450)))
+    """Of 2,000 letters each, all but the last 40 the same."""
+    generator = random.Random(3)
+    path.write_text("".join(f"main;{'x' * 1960}{generator.getrandbits(160):040x} 1\n" for _ in range(14_000)))
 
 
 def with_anything(path):

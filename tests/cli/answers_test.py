@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""What the program answers, over many captures and all its questions:
-answers_test.py PROGRAM ROOT GROUP [--rewrite]
+"""Over many captures, all questions to the program, and the laws that each answer keeps: answers_test.py PROGRAM ROOT GROUP [--rewrite]
 
-Transcripts (cases) show a few answers to people. Here each capture of a group is packed, and every listing, report and export of
-it is compared as a whole with what was said when it was last looked at: answers/GROUP.txt has a line for each command, with its
-exit status, the lines of its output and a digest of output and messages. A difference is printed with the new answer. Where it is
-wanted, scripts/update-golden stores the new lines; `git stash` and this script with --show show the old answer.
+Transcripts (cases) show a few answers to people, the model (tests/model) says what figures mean. Here each capture of a group is
+packed, and every listing, report and export of it is asked for; answer_laws.py has what is wanted of every answer. Of some groups the
+answers are stored as well: answers/GROUP.txt has a line for each command, with its exit status, the lines of its output and a digest of
+output and messages; scripts/update-golden stores them anew. scripts/compare asks two builds the same questions.
 """
 import argparse
 import base64
@@ -16,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +25,7 @@ import zipfile
 import large_captures
 import more_questions
 import symbolized_captures
+from answer_laws import Laws
 from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized, written
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -339,6 +340,7 @@ class Tools:
 
     def __init__(self, program, root, work):
         self.program, self.root, self.work, self.input = program, root, work, b""
+        self.alone = None  # what the last command of run() said
 
     def inputs(self, captures):
         """Brings captures into the folder of the test; their names there."""
@@ -359,18 +361,26 @@ class Tools:
         subprocess.run([sys.executable, "-B", HERE / "make_capture.py", self.work / name, *options], check=True)
         return name
 
-    def run(self, command):
+    def run_alone(self, command):
+        """Exit status, output and messages as they are; what is written stays."""
         environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "", "HOME": str(self.work), "TMPDIR": str(self.work)}
         environment.pop("STACKPACK_CORPUS", None)
         done = subprocess.run([self.program, *command], cwd=self.work, env=environment, input=self.input,
                               capture_output=True, check=False)
-        output, messages = done.stdout, done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    def run(self, command):
+        """The same with what is written, and the files that only this command is to see are gone afterwards."""
+        self.alone = code, output, messages = self.run_alone(command)
         for written in [*sorted((self.work / "tables").glob("*")), *sorted(self.work.glob("out.*"))]:
             output += b"\n# " + written.name.encode() + b"\n" + readable(written.read_bytes())
+        self.clear()
+        return code, readable(output), messages
+
+    def clear(self):
         shutil.rmtree(self.work / "tables", ignore_errors=True)
         for written in self.work.glob("out.*"):
             written.unlink()
-        return done.returncode, readable(output), messages
 
 
 def readable(output):
@@ -391,17 +401,61 @@ def normal(text, command, work):
     return text
 
 
-def answers(tools, group):
-    """Each command of a group with the line that is stored, and the answer."""
+def digest_of_written(command, work):
+    """Of the file or folder that a command names as its output."""
+    named = [work / word for option, word in zip(command, command[1:]) if option in ("-o", "--out-dir") and word != "-"]
+    files = [file for path in named for file in ([path] if path.is_file() else sorted(path.rglob("*"))) if file.is_file()]
+    return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest() if files else ""
+
+
+def answer_to(tools, command):
+    """A command's words, exit status, output and messages without what differs from run to run, and a digest of what it writes."""
+    code, output, messages = tools.run(command)
+    words = " ".join(command) + (f" < {hashlib.sha256(tools.input).hexdigest()[:8]}" if tools.input else "")
+    return words, code, normal(output, command, tools.work), normal(messages, command, tools.work), digest_of_written(command, tools.work)
+
+
+def asked(tools, group):
+    """The answers to all commands of a group."""
     for command in GROUPS[group](tools):
-        code, output, messages = tools.run(command)
-        answer = normal(output + b"\n" + messages, command, tools.work)
-        words = " ".join(command) + (f" < {hashlib.sha256(tools.input).hexdigest()[:8]}" if tools.input else "")
-        words = words if len(words) < 160 else words[:120] + "..."
-        yield f"{code} {output.count(10)} {hashlib.sha256(answer).hexdigest()[:16]} {words}", answer
+        yield answer_to(tools, command)
+
+
+def stored_line(words, code, lines, answer):
+    """What answers/GROUP.txt has of an answer."""
+    words = words if len(words) < 160 else words[:120] + "..."
+    return f"{code} {lines} {hashlib.sha256(answer).hexdigest()[:16]} {words}"
+
+
+class Checked:
+    """The answers of a group: what differs from stored ones, where there are any, and which laws they break."""
+
+    def __init__(self, tools, known):
+        self.tools, self.laws, self.known = tools, Laws(tools), known
+        self.lines, self.problems = [], 0
+
+    def check(self, command, show):
+        before = self.laws.state_of_output(command)
+        words, code, output, messages, _ = answer_to(self.tools, command)
+        answer = output + b"\n" + messages
+        self.lines.append(stored_line(words, code, output.count(10), answer))
+        if words == show:
+            sys.stdout.buffer.write(answer)
+        for problem in self.laws.problems(command, before, *self.tools.alone):
+            self.say(f"{shlex.join(command)}: {problem}"[:600])
+        if self.known is not None and self.lines[-1] not in self.known:
+            line = self.lines[-1]
+            self.say(f"another answer: {line}\n{answer[:2000].decode(errors='replace')}" if self.problems < 3 else line)
+
+    def say(self, text):
+        self.problems += 1
+        print(text)
 
 
 def main():
+    if sys.argv[1:] == ["--groups"]:
+        print(*GROUPS, sep=";", end="")
+        return 0
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("root", type=pathlib.Path)
@@ -409,29 +463,23 @@ def main():
     parser.add_argument("--rewrite", action="store_true")
     parser.add_argument("--show", help="print the answer to this command")
     options = parser.parse_args()
-    expected = HERE / "answers" / f"{options.group}.txt"
-    known = [] if options.rewrite else expected.read_text().splitlines()
-    lines, differences, most = [], 0, int(os.environ.get("STACKPACK_DIFFERENCES", "30"))
+    stored, most = HERE / "answers" / f"{options.group}.txt", int(os.environ.get("STACKPACK_DIFFERENCES", "30"))
+    known = stored.read_text().splitlines() if stored.exists() and not options.rewrite else None
     with tempfile.TemporaryDirectory() as work:
         tools = Tools(options.program.resolve(), options.root.resolve(), pathlib.Path(work).resolve())
-        for line, answer in answers(tools, options.group):
-            lines.append(line)
-            if options.show and line.endswith(f" {options.show}"):
-                sys.stdout.buffer.write(answer)
-            if not options.rewrite and line not in known:
-                differences += 1
-                print(f"another answer: {line}\n{answer[:2000].decode(errors='replace')}" if differences <= 3 else line)
-                if differences >= most:
-                    break
-    if options.rewrite:
-        expected.write_text("\n".join(lines) + "\n")
-        return 0
-    if not differences and lines != known:
-        print("other commands, or in another order")
-        differences = 1
-    if differences:
-        print("if the change is wanted: scripts/update-golden")
-    return 1 if differences else 0
+        checked = Checked(tools, known)
+        for command in GROUPS[options.group](tools):
+            checked.check(command, options.show)
+            if checked.problems >= most:
+                break
+    if options.rewrite and stored.exists():
+        stored.write_text("\n".join(checked.lines) + "\n")
+    if known is not None and not checked.problems and checked.lines != known:
+        checked.say("other commands, or in another order")
+    if known is not None and checked.problems:
+        print("if another answer is wanted: scripts/update-golden")
+    print(f"{len(checked.lines)} commands, {checked.problems} problems")
+    return 1 if checked.problems else 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 Compiles a program, makes a capture of it, and asks every command that shows functions: with the program in its place,
 in the folders where other tools keep files by build id, and nowhere.
 """
+import json
 import os
 import pathlib
 import pty
@@ -18,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "symboli
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 sys.dont_write_bytecode = True
 import addressed_capture  # noqa: E402
+import mcp_client  # noqa: E402
 import debug_files_test as material  # noqa: E402
 import read_page  # noqa: E402
 
@@ -142,6 +144,49 @@ def place_of_copy(tester, away):
     return folder
 
 
+def run_time_code(tester, maps):
+    """Code that a process made is named by its map: by `top`, by the server of agents, and in a merged file with its process."""
+    address = 0x7000_0000_0000
+    maps.mkdir()
+    (maps / f"perf-{addressed_capture.PID}.map").write_text(f"{address:x} 100 {NAME}\n")
+    for name in ("jit.data", "jit2.data"):
+        data = material.make_capture.comm(addressed_capture.PID, addressed_capture.PID, "demo", 0)
+        data += b"".join(addressed_capture.sample(address + 16, i) for i in range(30))
+        addressed_capture.write_records(tester.folder / name, data)
+        tester.run("convert", name, "-o", name + ".spk", "--symbolize", "--perf-map", maps)
+    by_top = tester.expect(True, "top", "jit.data", "--perf-map", maps, "--json")
+    client = mcp_client.McpClient(tester.program, tester.folder, "--symbolize", "--perf-map", maps)
+    result = client.call("top", file="jit.data")
+    by_server = json.loads(result["content"][0]["text"])["rows"]
+    tester.check(f"rows of the server: {by_server}", by_server == json.loads(by_top.stdout)["rows"])
+    tester.expect(True, *result["_meta"]["stackpack/command"])
+    client.close()
+    tester.check("a map without --symbolize", tester.run("mcp", ".", "--perf-map", maps).returncode == 1)
+    tester.run("merge", "jit.data.spk", "jit2.data.spk", "-o", "merged.spk")
+    for file in ("jit.data.spk", "merged.spk"):
+        rows = json.loads(tester.expect(True, "top", file, "--json").stdout)["rows"]
+        tester.check(f"{file}: {rows}", [row["module"] for row in rows] == ["[JIT] demo"])
+
+
+def what_has_no_names_is_said(tester, compiler):
+    """One line on standard error, and in `notices`: of a file that was replaced, and of names that nothing reads."""
+    def expect_line(*words):
+        done = tester.run("top", "a.data")
+        tester.check(f"{words}: {done.stderr}", done.stderr.count("\n") == 1 and all(word in done.stderr for word in words))
+        notices = json.loads(tester.run("top", "a.data", "--json").stdout).get("notices", [])
+        tester.check(f"{words}: {notices}", len(notices) == 1 and all(word in notices[0] for word in words))
+
+    source = tester.folder / "other.c"
+    for extra in ("other", "encoded"):
+        source.write_text(SOURCE.replace(NAME, "_ZN1aQQQ") + ("int more;\n" if extra == "other" else ""))
+        options = [] if extra == "other" else [f"-Wl,--build-id=0x{tester.image.build_id.hex()}"]
+        subprocess.run([compiler, "-O1", "-fno-inline", str(source), "-Wl,--build-id=sha1", *options, "-o", str(tester.image_path)], check=True)
+        if extra == "other":
+            expect_line(str(tester.image_path), "have no names: the file there is of another build")
+        else:
+            expect_line("1 of the names", "stay as linked")
+
+
 def main():
     program, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
@@ -149,6 +194,8 @@ def main():
         commands_name_captures(tester)
         packed_files_say_how(tester)
         caches_are_looked_into(tester)
+        run_time_code(tester, pathlib.Path(name) / "maps")
+        what_has_no_names_is_said(tester, compiler)
     for problem in tester.problems:
         print("FAILED", problem)
     return 1 if tester.problems else 0

@@ -11,39 +11,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from json_schema import definition, validate  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-KINDS = {"object": lambda v: isinstance(v, dict), "array": lambda v: isinstance(v, list), "string": lambda v: isinstance(v, str),
-         "null": lambda v: v is None, "boolean": lambda v: isinstance(v, bool), "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
-         "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)}
-
-
-def validate(value, schema, root, path="$"):
-    """The part of JSON Schema that the schemas use; besides, a key without description is a problem."""
-    if "$ref" in schema:
-        return validate(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root, path)
-    if "anyOf" in schema:
-        tried = [validate(value, one, root, path) for one in schema["anyOf"]]
-        return min(tried, key=len)
-    if "enum" in schema:
-        return [] if value in schema["enum"] else [f"{path}: {value!r} is none of {schema['enum']}"]
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if not any(KINDS[kind](value) for kind in kinds):
-        return [f"{path}: {value!r} is not of type {schema['type']}"]
-    if value_is_small(value, schema):
-        return [f"{path}: {value} is too small"]
-    if isinstance(value, list):
-        return [problem for i, part in enumerate(value) for problem in validate(part, schema["items"], root, f"{path}[{i}]")]
-    if not isinstance(value, dict):
-        return []
-    problems = [f"{path}: no {name}" for name in schema.get("required", []) if name not in value]
-    for name, part in value.items():
-        known = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
-        problems += [f"{path}: {name} is not described"] if known is None else validate(part, known, root, f"{path}.{name}")
-    return problems
-
-
-def value_is_small(value, schema):
-    return "minimum" in schema and value < schema["minimum"]
+RARE = ("names", "functions", "sources", "losses", "sample-fields", "branch-stacks", "intervals", "branches", "ranges", "event-values")
 
 
 def use_whole_validator(value, schema):
@@ -54,10 +26,6 @@ def use_whole_validator(value, schema):
         return
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(value, schema)
-
-
-def definition(schema, name):
-    return {"type": "array", "items": {"$ref": f"#/$defs/{name}"}, "$defs": schema["$defs"]}
 
 
 def check_all(folder):
@@ -120,7 +88,7 @@ def check_all(folder):
         check("show", "show", "--json", file, 2, "--limit", 1)
         for kind in json.loads((SOURCE / "docs/schemas/dump.schema.json").read_text())["$defs"]:
             rows = check("dump", "dump", f"--{kind}", "--json", file, kind=kind)
-            assert rows or kind in ("names", "functions", "sources", "losses", "sample-fields", "branch-stacks"), (file, kind)
+            assert rows or kind in RARE, (file, kind)
     verdicts = check("verify", "verify", "--json", perf, SOURCE / "README.md", etl)
     assert [verdict["ok"] for verdict in verdicts] == [True, False, True] and verdicts[0]["samples"] == 72, verdicts
     subprocess.run([sys.executable, SOURCE / "tests/cli/make_capture.py", "waits.perf.data", "12", "--switches"], check=True, cwd=folder)

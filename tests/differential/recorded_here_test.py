@@ -25,6 +25,22 @@ int main(void) { return whole(3) == 7; }
 """
 
 
+CLOCKS = """
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+  const int sink = open("/dev/null", O_WRONLY);
+  struct timespec now;
+  for (int i = 0; i < 150000; ++i) {
+    if (write(sink, "text", 4) != 4) return 1;
+    for (int k = 0; k < 30; ++k) clock_gettime(CLOCK_MONOTONIC, &now);
+  }
+  return 0;
+}
+"""
+
+
 def skip(why):
     print(f"skipped: {why}")
     sys.exit(SKIPPED)
@@ -127,6 +143,32 @@ def check_dumps(program, compiler, folder):
     print("dumps: whole through an image without a build id, none when it was changed since")
 
 
+def check_vdso(program, compiler, folder):
+    """Code that the kernel maps, without a build id: dumps whose root lies behind it. And names that share an address."""
+    source, path = folder / "clocks.c", folder / "clocks"
+    source.write_text(CLOCKS)
+    build(compiler, source, path)
+    record = ["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "--call-graph", "dwarf,4096"]
+    for number, options in enumerate((["-B", "-o"], ["-o", "-"])):
+        capture = folder / f"clocks-{number}.data"
+        with open(capture, "wb") as out:
+            if options[-1] == "-":
+                done = subprocess.run([*record, *options, path], stdout=out, stderr=subprocess.DEVNULL)
+            else:
+                done = subprocess.run([*record, *options, capture, path], capture_output=True)
+        if done.returncode:
+            print(f"vdso: perf record {options} records nothing")
+            continue
+        theirs = perf_shares(capture, "--children")
+        ours, _ = top(program, capture)
+        assert ours["main"][1] >= max(95, theirs["main"][0] - 1), (options, ours["main"], theirs["main"])
+        clocks = [name for name in theirs if name.startswith("__vdso_clock")]
+        assert all(abs(ours[name][1] - theirs[name][0]) <= 1 for name in clocks), (options, clocks, ours)
+    writes = [top(program, capture, "--focus", name)[0] for name in ("write", "__write")]
+    assert writes[0] == writes[1] and any(name.endswith("write") for name in writes[0]), writes
+    print("vdso: dumps are whole behind it; write is found by both of its names")
+
+
 def check_run_time_code(program, compiler, folder, sources):
     if platform.machine() != "x86_64":
         print("run-time code: left out, the program has code of x86-64")
@@ -152,6 +194,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         check_dumps(program, compiler, folder)
+        check_vdso(program, compiler, folder)
         check_run_time_code(program, compiler, folder, sources)
         check_kernel(program, compiler, folder)
 

@@ -61,6 +61,5 @@ def stacks(data, counts):
         sample = message(raw)
         values = list(packed(sample[2]))
         names = [name for number in packed(sample[1]) for name in locations[number]]
-        if names:
-            sums[tuple(names)] += values[0 if counts else -1]
+        sums[tuple(names)] += values[0 if counts else -1]
     return sums

@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 
 import reports
+import waits
+from mcp_client import McpClient
 from store import NONE, Store
 
 
@@ -108,6 +110,16 @@ def merge_is_commutative(program, store, random, folder, others):
     return command, [] if grouped == one else [f"another grouping gives other bytes {why}"]
 
 
+def order_of_inputs(program, store, random, _folder, others):
+    """Reports of several files say the same in any order of them."""
+    files = [store.path, *(random.choice(others).path for _ in range(2))]
+    event = random.choice(store.events)[0]
+    ask = lambda paths: answer(program, "top", *paths, "--json", "--idle", "-n", "0", "--event", event, "--by", "function")
+    one, other = ask(files), ask(files[::-1])
+    counted = lambda said: (said.get("weight"), sorted(map(str, said.get("rows", []))))
+    return [program, "top", *files, "--event", event], [] if counted(one) == counted(other) else ["another order says something else"]
+
+
 def merge_keeps_sums(program, store, random, folder, others):
     """Functions of a merged file have the sums of its inputs (self, by name, of one event)."""
     other = random.choice([o for o in others if o.path != store.path])
@@ -153,8 +165,81 @@ def same_bytes_for_any_resources(program, store, random, folder):
     plain, error = written(program, "convert", "-q", store.source, "-o", folder / "plain.spk")
     command = [program, "convert", "-q", *words, store.source, "-o", out]
     other, error = written(*command)
+    if pathlib.Path(store.source).is_file() and random.random() < .5:
+        command = ["sh", "-c", '"$0" convert -q - -o "$2" --force < "$1"', program, store.source, out]
+        status, _, error = run(*command)
+        other = out.read_bytes() if status == 0 else None
     return command, [] if plain == other and plain else [f"other bytes {error}"]
 
 
-OF_ONE = (cut_of_everything, filters_partition, windows_add_up, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources)
-OF_SEVERAL = (merge_is_commutative, merge_keeps_sums)
+def damaged_is_refused(program, store, random, folder):
+    """A report of a damaged file is an error or the answer of the whole."""
+    data, damaged = bytearray(pathlib.Path(store.path).read_bytes()), folder / "damaged.spk"
+    at = random.randrange(len(data))
+    if random.random() < .7:
+        data[at] ^= 1 << random.randrange(8)
+    else:
+        del data[at:]
+    damaged.write_bytes(data)
+    words = random.choice((["top", "{}", "-n", "0", "--idle", "--by", random.choice(reports.GRAINS)], ["top", "{}", "--tree", "-n", "0"], ["stats", "{}"],
+                           ["waits", "{}", "--idle-pools"], ["export", "{}", "--format", "folded", "-o", "-", "-q"]))
+    if words[0] != "export":
+        words.append("--json")
+    of = lambda path: [program, *(str(path) if word == "{}" else word for word in words)]
+    status, out, error = run(*of(damaged))
+    if status not in (0, 1, 2, 3):
+        return of(damaged), [f"byte {at}: status {status} {error[:200]}"]
+    whole = run(*of(store.path))[1]
+    same = out == whole if words[0] == "export" else answer_rows(out) == answer_rows(whole)
+    return of(damaged), [] if status != 0 or same else [f"byte {at} of {store.path}: another answer, {error[:200]}"]
+
+
+def mcp_says_what_the_command_says(program, store, random, _folder):
+    """Answers of `stackpack mcp` are those of the commands that they name."""
+    words = {"file": store.path, "rows": random.choice((1, 5, 1000))}
+    if random.random() < .5 and store.samples:
+        words["event"] = store.events[random.choice(store.samples).event][0]
+    function = random.choice(store.functions).name if store.functions else "[unknown]"
+    tools = [("top", {"by": random.choice(reports.GRAINS), "order": random.choice(("self", "total"))}), ("tree", {}), ("callstacks", {}),
+             ("callers", {"function": function}), ("callees", {"function": function})]
+    tool, more = random.choice(tools)
+    if store.intervals and random.random() < .3:
+        tool, more = "waits", {}
+        words.pop("event", None)
+    client = McpClient(program, pathlib.Path(store.path).parent)
+    result = client.call(tool, **words, **more)
+    client.close()
+    command = result.get("_meta", {}).get("stackpack/command")
+    if command is None:
+        return [program, "mcp", tool, words], [] if result.get("isError") else [f"no command: {result}"]
+    status, out, error = run(program, *command)
+    said = result["content"][0]["text"]
+    same = said == out.decode() or result.get("isError") and status != 0
+    return [program, *command], [] if same else [f"mcp says {said[:200]}, the command {out[:200]} {error[:200]}"]
+
+
+def answer_rows(text):
+    """What a report says, without commands and names of files, and what stats leaves out where a page is damaged."""
+    known = json.loads(text) if text else {}
+    for key in ("next", "file"):
+        known.pop(key, None)
+    for key in ("resident_bytes", "bytes_per_node_resident"):
+        known.get("dag", {}).pop(key, None)
+    return known
+
+
+def wrong_intervals(store):
+    """Lines that say what of the intervals of a file cannot be, or is not what the switches of its capture say."""
+    most = waits.most_running(store.intervals)
+    lines = [f"{most} threads run at a time on {store.processors} processors"] if most > store.processors else []
+    if hasattr(store, "events_of_switches"):
+        addresses = lambda stack: None if stack == NONE else tuple(address for _, address in store.stacks[stack])
+        got = {waits.Interval(*row[:1], *row[2:7], addresses(row.stack), row.waker_kind, row.waker, addresses(row.waker_stack)) for row in store.intervals}
+        wanted = set(waits.intervals(store.events_of_switches))
+        lines += [f"only the file has {row}" for row in sorted(got - wanted, key=str)[:3]] + [f"not in the file: {row}" for row in sorted(wanted - got, key=str)[:3]]
+    return lines
+
+
+OF_ONE = (cut_of_everything, filters_partition, windows_add_up, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources,
+          damaged_is_refused, mcp_says_what_the_command_says)
+OF_SEVERAL = (merge_is_commutative, merge_keeps_sums, order_of_inputs)

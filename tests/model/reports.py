@@ -30,9 +30,7 @@ class Report:
     def chosen(self):
         """(sample, its frames' places leaf first) of each sample that the filters leave."""
         asked = self.question
-        for sample in self.store.samples:
-            if self.store.events[sample.event][0] != asked["event"]:
-                continue
+        for sample in self.store.samples_of(asked["event"]):
             if self.is_idle(sample) and not asked.get("idle"):
                 continue
             if any(key in asked and getattr(sample, key) != asked[key] for key in ("pid", "tid")):
@@ -43,9 +41,13 @@ class Report:
                 continue
             named = list(self.names(sample))
             functions = {function for _, function in named}
-            if "focus" in asked and asked["focus"] not in functions or asked.get("ignore", object) in functions:
+            focused = "focus" not in asked or any(self.is_called(function, asked["focus"]) for function in functions)
+            if not focused or any(self.is_called(function, asked.get("ignore")) for function in functions):
                 continue
-            yield sample, [name for name, function in named if function != asked.get("hide", object)]
+            yield sample, [name for name, function in named if not self.is_called(function, asked.get("hide"))]
+
+    def is_called(self, function, name):
+        return function == name or name in self.store.other_names.get(function, ())
 
     @staticmethod
     def is_idle(sample):
@@ -57,6 +59,13 @@ class Report:
 
     def comm(self, sample):
         return self.store.thread_name(sample.pid, sample.tid, sample.time)
+
+    def waker(self, row):
+        if row.waker_kind != 1:
+            return ("[not recorded]", "", "[interrupt]", "[dpc]")[row.waker_kind]
+        pid = next((other.pid for other in self.store.intervals if other.tid == row.waker), NONE)
+        name = self.store.thread_name(pid, row.waker, row.end)
+        return f"{name} ({row.waker})" if name else str(row.waker)
 
     def names(self, sample):
         """((name, module, place), function) of every frame and inlined call of a sample, leaf first, as the grain has them."""
@@ -96,6 +105,7 @@ class Report:
         if place.module is None:
             return f"0x{max(frame[1] - back, 0):x}"
         image = self.store.modules[place.module]
+        back = back if frame[1] > image.base else 0  # no call lies before an image
         return f"{self.store.module_name(place.module)}+0x{frame[1] - image.base + image.offset - back:x}"
 
     # The reports.
@@ -120,6 +130,8 @@ class Report:
             return names
         if grain == "callstack":
             return [(";".join(name for name, *_ in reversed(names)) or "[no callstack]", "", "")]
+        if grain in ("reason", "waker"):
+            return [(sample.interval.reason or "[not recorded]" if grain == "reason" else self.waker(sample.interval), "", "")]
         if grain == "event":
             return [(self.question["event"], "", "")]
         number = {"process": sample.pid, "thread": sample.tid}.get(grain, NONE)
@@ -138,19 +150,19 @@ class Report:
         for sample, names in self.rows:
             next_to = set()
             for i, name in enumerate(names):
-                if name[0] == function:
+                if self.is_called(name[0], function):
                     j = i + 1 if above else i - 1
                     next_to.add(names[j] if 0 <= j < len(names) else ("[root]" if above else "[self]", "", ""))
             for key in next_to:
                 rows[key] += self.value(sample)
         return rows
 
-    def folded(self):
-        """{"root;...;leaf": value}, code without a name by module and offset"""
-        stacks = collections.Counter()
+    def folded(self, by_image=False):
+        """{"root;...;leaf": value}, code without a name by module and offset; names that several images have, by image."""
+        stacks, several = collections.Counter(), self.store.names_of_several_images() if by_image else ()
         for sample, names in self.rows:
-            if names:
-                stacks[";".join(place or name for name, _, place in reversed(names))] += self.value(sample)
+            texts = [place or (f"{module}!{name}" if name in several and module else name) for name, module, place in reversed(names)]
+            stacks[";".join(text.replace(";", ":") if by_image else text for text in texts) or "[no callstack]"] += self.value(sample)
         return stacks
 
     def tree(self):
@@ -168,6 +180,5 @@ class Report:
         """{names leaf first: value}, code without a name as ""."""
         stacks = collections.Counter()
         for sample, names in self.rows:
-            if names:
-                stacks[tuple("" if place else name for name, _, place in names)] += self.value(sample)
+            stacks[tuple("" if place else name for name, _, place in names)] += self.value(sample)
         return stacks

@@ -11,12 +11,17 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import read_spk as spk  # noqa: E402
+import runtime  # noqa: E402
+import waits  # noqa: E402
 
 NONE = spk.NONE
 UNKNOWN, KERNEL, USER = 0, 1, 2
 SYNTHETIC_FROM = 1 << 63
+MERGED_NAMES = 0x8F << 56
+OF_PROCESSES = (1, 2, 15, 16)  # sources: .NET, JScript, perf maps, jitdump
 EXACT, RETURN = "exact", "return"
 IDLE = 2  # bit of a sample's flags
+WAITS = ("blocked", "woken", "preempted")  # states of intervals that are events, too
 
 # Section 7 of docs/format.md: what interrupts, dispatchers and signals enter, and what is jumped to by a return.
 ENTERED = ("asm_sysvec_* asm_exc_* asm_common_interrupt asm_spurious_interrupt asm_fred_entrypoint_kernel end_repeat_nmi "
@@ -28,6 +33,7 @@ Process = collections.namedtuple("Process", "pid parent start end inherits name 
 Thread = collections.namedtuple("Thread", "pid tid start end name")
 Module = collections.namedtuple("Module", "pid base size offset start end path kind build_id debug")
 Function = collections.namedtuple("Function", "owner place life start size birth source line name linkage file")
+Wait = collections.namedtuple("Wait", spk.Sample._fields + ("interval",))
 Place = collections.namedtuple("Place", "name linkage module file line")  # of a frame or an inlined call
 
 
@@ -66,7 +72,19 @@ class Store:
         self.aggregated = self.metadata.get("samples.aggregated") == "1"
         self.read_names(file)
         self.samples = list(spk.read_samples(file)) if file.has(spk.SAMPLES) else []
+        self.values = runtime.values(path)
+        self.intervals = list(spk.read_intervals(file))
+        self.processors = waits.processors(file) if self.intervals else 0
         self.counts = [] if file.has(spk.SAMPLES) else list(spk.read_counts(file))
+
+    @functools.lru_cache(maxsize=None)
+    def samples_of(self, event):
+        """The samples of an event by name; those of waits are made of intervals."""
+        numbers = [i for i, (name, _) in enumerate(self.events) if name == event]
+        if not numbers and event in WAITS:
+            return [Wait(row.end, row.pid, row.tid, NONE, event, row.end - row.start, 0, 0, row.stack, row)
+                    for row in self.intervals if row.state == event]
+        return [sample for sample in self.samples if sample.event in numbers]
 
     def leaf_first(self, node):
         frames = []
@@ -74,6 +92,9 @@ class Store:
             frames.append(self.frames[node[0]])
             node = node[1]
         return tuple(frames)
+
+    def __repr__(self):
+        return os.path.basename(self.path)
 
     def read_names(self, file):
         numbers = spk.TextNumbers()
@@ -86,6 +107,9 @@ class Store:
         births = spk.read_line_births(file, len(self.lines))
         self.lines = [(*row[:5], row[5], row[6], text(row[7]), birth) for row, birth in zip(self.lines, births)]
         self.functions = [Function(*row[:8], text(row[8]), text(row[9]) or text(row[8]), text(row[10])) for row in functions]
+        self.other_names = collections.defaultdict(set)
+        for name, alias in spk.read_aliases(file, len(texts)):
+            self.other_names[text(name)].add(text_of(alias))
         self.functions_by_owner, self.lines_by_owner = collections.defaultdict(list), collections.defaultdict(list)
         for function in self.functions:
             self.functions_by_owner[function[:2]].append(function)
@@ -235,9 +259,32 @@ class Store:
                 inlined, number, path = outer, call_line, call_path
         return (*places, Place(function.name, function.linkage, module, path, number))
 
+    def leaf_name(self, sample):
+        """As reports call the leaf of a sample: its function, else its module in brackets."""
+        if sample.stack == NONE:
+            return "[no callstack]"
+        frame = self.stacks[sample.stack][0]
+        place = self.places_of(frame, EXACT, sample.pid, sample.time)[0]
+        module = self.module_name(place.module)
+        return place.name or (module if module.startswith("[") else f"[{module}]" if module else "[kernel]" if frame[0] == KERNEL else "[unknown]")
+
+    @functools.lru_cache(maxsize=None)
+    def names_of_several_images(self):
+        """Names of functions of images that differ in name or build id: docs/exports.md tells them apart."""
+        images = collections.defaultdict(set)
+        for row in self.functions:
+            module = row.place if row.owner == 2 else self.module_of(
+                (KERNEL if row.owner == 1 else USER, row.start), row.place, max(row.life or 0, row.birth or 0))
+            images[row.name].add(None if module is None else (self.module_name(module), self.modules[module].build_id))
+        return {name for name, of in images.items() if len(of) > 1}
+
     def module_name(self, module):
         return "" if module is None else file_name(self.modules[module].path)
 
     def is_made_at_run_time(self, frame, pid, time):
         function = self.function_at(frame, pid, time)
-        return function is not None and function.owner == 0
+        if function is None:
+            return False
+        # In a merged file it is a name; that a runtime's events or maps said it is all that is known.
+        return function.owner == 0 or (function.owner == 1 and MERGED_NAMES <= function.start < SYNTHETIC_FROM + (1 << 60)
+                                       and function.source in OF_PROCESSES)

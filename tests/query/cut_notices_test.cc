@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "capture/wait_rules.h"
 #include "formats/jfr/jfr_losses.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/otlp/otlp_losses.h"
@@ -65,6 +66,14 @@ TEST_CASE("values below zero are no damage") {
         std::vector<std::string>{
             "values below zero are left out, which the difference of two profiles has (6); "
             "stackpack diff compares two captures"});
+}
+
+TEST_CASE("that switches were sampled is said") {
+  Statistics sampled;
+  sampled.losses = {{std::string(capture::kSampledSwitchEvents), LossKind::kNotice, 1, kNoOffset}};
+  CHECK(cut_notices(sampled) ==
+        std::vector<std::string>{"switches of threads were sampled, not all recorded, so that most "
+                                 "of the threads' time is unknown"});
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,6 @@
 #include "query/function_pattern.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,26 @@ TEST_CASE("functions: every damaged spelling of a name has a plain name") {
       CHECK(query::plain_function_name(part).empty() == part.empty());
     }
   }
+}
+
+TEST_CASE("functions: one is found by each of its names, and after what is called just so") {
+  const std::vector<AliasList> aliases{
+      {std::make_shared<std::vector<std::string>>(std::vector<std::string>{"write", "__write"})},
+      {}};
+  const auto fit = [&aliases](std::string_view text) {
+    const auto pattern = FunctionPattern::parse(text);
+    const Fit first = pattern->fit("__GI___libc_write", "libc.so.6", aliases);
+    CHECK(pattern->fit("__GI___libc_write", "libc.so.6", aliases) == first);
+    CHECK(pattern->fit("__GI___libc_write", "libc.so.6", {}) >= first);
+    return first;
+  };
+  CHECK(fit("__GI___libc_write") == Fit::kExact);
+  CHECK(fit("write") == Fit::kWhole);
+  CHECK(fit("libc.so.6!__write") == Fit::kWhole);
+  CHECK(fit("libm.so.6!__write") == Fit::kNone);
+  CHECK(fit("/^wr/") != Fit::kNone);
+  CHECK(fit("read") == Fit::kNone);
+  CHECK(fit("id:" + query::function_id("write", "libc.so.6")) == Fit::kNone);
 }
 
 TEST_CASE("functions: an id is of one function and its image alone") {

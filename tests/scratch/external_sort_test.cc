@@ -72,6 +72,29 @@ std::vector<Row> visited(ExternalSort<Row, ByTime>& sort) {
 
 }  // namespace
 
+TEST_CASE("rows come in order one by one as they do when they are visited") {
+  for (const std::size_t count : {0U, 1U, 249U, 250U, 251U, 1000U, 40'001U}) {
+    CAPTURE(count);
+    std::vector<Row> rows = some_rows(count);
+    ExternalSort<Row, ByTime> sort(directory(), 1000);
+    for (const Row& row : rows) {
+      REQUIRE(sort.add(row));
+    }
+    std::sort(rows.begin(), rows.end(), &ByTime::before);
+    std::vector<Row> given;
+    while (true) {
+      const auto row = sort.next();
+      REQUIRE(row.has_value());
+      if (*row == nullptr) {
+        break;
+      }
+      given.push_back(**row);
+    }
+    CHECK(given == rows);
+    CHECK(*sort.next() == nullptr);
+  }
+}
+
 TEST_CASE("rows come in order, in memory and from scratch, and may be visited again") {
   for (const std::size_t count : {0U, 1U, 249U, 250U, 251U, 999U, 1000U, 10'001U, 40'001U}) {
     CAPTURE(count);

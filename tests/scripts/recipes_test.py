@@ -32,7 +32,7 @@ LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "
 OTHER_NAMES = {"liblzma": "lzma", "liblzma-devel": "lzma", "xz_utils": "lzma", "libprotozero-dev": "protozero"}
 OF_DEBIAN = {"libdw-dev": "elfutils", "libzstd-dev": "zstd", "libxxhash-dev": "xxhash", "zlib1g-dev": "zlib", "liblzma-dev": "lzma",
              "libfmt-dev": "fmt", "rapidjson-dev": "rapidjson", "libcli11-dev": "cli11", "libelf-dev": "elfutils", "libtomlplusplus-dev": "tomlplusplus",
-             "libre2-dev": "re2", "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
+             "libre2-dev": "re2", "libiberty-dev": "libiberty", "llvm-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
 TOOLS = {"cmake", "ninja", "pkg-config", "gzip", "vcpkg-cmake", "vcpkg-cmake-config", "libiberty"}
 
 
@@ -110,7 +110,9 @@ def check_debian(folder, version):
     control = (folder / "control").read_text(encoding="utf-8")
     asked = re.search(r"^Build-Depends: (.*(?:\n .*)*)", control, re.M)[1]
     names = [name.split()[0] for name in asked.replace("\n", "").split(",")]
-    same_libraries("debian", [OF_DEBIAN.get(name, name) for name in names])
+    llvm = re.search(r"^llvm_version=(\d+)$", (root / "scripts/lib/packages.sh").read_text(encoding="utf-8"), re.M)
+    fail_unless(llvm and set(re.findall(r"llvm-(\d+)-dev", control)) == {llvm[1]}, "debian: another LLVM than scripts/lib/packages.sh")
+    same_libraries("debian", [OF_DEBIAN.get(name, name) for name in (re.sub(r"^llvm-\d+-", "llvm-", name) for name in names)])
     package = f"libstackpack{version.rpartition('.')[0]}"
     fail_unless(f"\nPackage: {package}\n" in control, f"debian: {package}")
     symbols = (folder / f"{package}.symbols").read_text(encoding="utf-8")

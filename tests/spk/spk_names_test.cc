@@ -99,6 +99,61 @@ TEST_SUITE("spk names") {
     }
   }
 
+  TEST_CASE("spk names: aliases come back by name, those of functions that are not there do not") {
+    const std::vector<NamedFunction> functions = random_functions(7, 300);
+    SpkContent content = content_with(functions);
+    std::vector<std::pair<std::string, std::string>> given;
+    for (int i = 0; i < 9000; ++i) {
+      given.emplace_back(functions[static_cast<std::size_t>(i) % 300].name,
+                         "alias" + std::to_string(i % 8000));
+    }
+    content.add_names = [&given, add = content.add_names](spk::NameWriter& names) {
+      if (const Status added = add(names); !added) {
+        return added;
+      }
+      for (auto pair = given.rbegin(); pair != given.rend(); ++pair) {
+        if (const Status added = names.add_alias(pair->first, pair->second); !added) {
+          return added;
+        }
+      }
+      REQUIRE(names.add_alias("of no function", "alias"));
+      return names.add_alias(given.front().first, given.front().first);
+    };
+    const Names names = names_of(spk_bytes(content));
+    std::vector<std::pair<std::string, std::string>> read;
+    for (const FunctionAlias& row : names.aliases) {
+      read.emplace_back(names.texts[row.name], names.texts[row.alias]);
+    }
+    std::sort(read.begin(), read.end());
+    std::sort(given.begin(), given.end());
+    given.erase(std::unique(given.begin(), given.end()), given.end());
+    CHECK(read == given);
+  }
+
+  TEST_CASE("spk names: aliases without their texts, and texts without aliases, are damage") {
+    const std::vector<NamedFunction> functions = random_functions(7, 3);
+    SpkContent content = content_with(functions);
+    content.add_names = [&functions, add = content.add_names](spk::NameWriter& names) {
+      const Status added = add(names);
+      return added ? names.add_alias(functions.back().name, "alias") : added;
+    };
+    const std::vector<std::byte> good = spk_bytes(content);
+    CHECK(names_of(good).aliases.size() == 1);
+    constexpr std::uint32_t kUnknownKind = 999;
+    for (const auto kind : {spk::SectionKind::kFunctionAliases, spk::SectionKind::kAliasTexts}) {
+      SpkParts parts = take_apart(good);
+      parts.section(kind).kind = kUnknownKind;
+      CHECK(!open_spk(parts.join())->names().has_value());
+    }
+    for (const std::uint64_t items : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}}) {
+      SpkParts parts = take_apart(good);
+      parts.section(spk::SectionKind::kFunctionAliases).items = items;
+      CHECK(!open_spk(parts.join())->names().has_value());
+      parts.section(spk::SectionKind::kAliasTexts).items = items;
+      CHECK(!open_spk(parts.join())->names().has_value());
+    }
+  }
+
   TEST_CASE("spk names: long names that are alike take as many bytes as readers want of them") {
     constexpr std::size_t kBytes = 60'000;
     std::vector<NamedFunction> functions = random_functions(5, 150);

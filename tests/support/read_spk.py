@@ -28,10 +28,11 @@ BRANCH_EDGES, BRANCH_RANGES = 30, 31
 BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
 CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
 LABEL_SETS = 50
+FUNCTION_ALIASES, ALIAS_TEXTS = 55, 56
 MODULE_FILES = 57
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS,
-              LABEL_SETS)
+              LABEL_SETS, ALIAS_TEXTS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX,
@@ -645,9 +646,9 @@ def read_functions(file, texts):
     return functions
 
 
-def read_texts(file):
+def read_texts(file, kind=TEXTS):
     texts = []
-    for block in file.blocks(TEXTS):
+    for block in file.blocks(kind):
         lengths = block.column(block.varint())
         texts += [block.take(length) for length in lengths]
     return texts
@@ -696,6 +697,25 @@ def read_line_births(file, lines):
             births.append(last & MASK if code else None)
     need(len(births) == lines, "line births: number of rows")
     return births
+
+
+def read_aliases(file, texts):
+    """(name, alias) of functions; `texts`: how many texts the names have."""
+    if not file.has(FUNCTION_ALIASES):
+        need(not file.has(ALIAS_TEXTS), "alias texts without aliases")
+        return []
+    names = []
+    for block in file.blocks(FUNCTION_ALIASES):
+        last = 0
+        for distance in block.column(block.varint()):
+            last += distance
+            names.append(last)
+    need(all(name < texts for name in names), "function aliases: a name that is not there")
+    aliases = read_texts(file, ALIAS_TEXTS)
+    need(len(aliases) == len(names), "function aliases: number of texts")
+    rows = list(zip(names, aliases))
+    need(all(aliases) and all(a < b for a, b in zip(rows, rows[1:])), "function aliases: order")
+    return rows
 
 
 BRANCH_TYPES = ("UNKNOWN COND UNCOND IND CALL IND_CALL RET SYSCALL SYSRET COND_CALL COND_RET ERET IRQ SERROR "
@@ -780,8 +800,11 @@ def read_field(block, rows, begins):
     return values
 
 
-def list_intervals(file):
-    """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
+Interval = collections.namedtuple("Interval", "tid pid start end state reason flags stack waker_kind waker waker_stack")
+
+
+def read_intervals(file):
+    """Intervals in the order of the file; callstacks as ids, NONE without; waker_kind 0: no waker."""
     if not file.has(INTERVALS):
         return
     for block in file.blocks(WAIT_REASONS):
@@ -805,11 +828,17 @@ def list_intervals(file):
         for i, (reason, stack, waker, waker_stack) in enumerate(zip(*fields)):
             begin = (base if begins[i] else end) + gaps[i]
             end = begin + lengths[i]
-            flags = codes[i] >> 3
-            letters = "".join(letter for bit, letter in ((1, "s"), (2, "e"), (4, "l"), (8, "n")) if flags & bit)
-            who = ("~" if flags & 16 else "") + ("", "", "irq:", "dpc:")[waker & 3] + str(waker >> 2) if waker else "-"
-            print(threads[i][0], begin, end, states[codes[i] & 7], reasons[reason] or "-", letters or "-", stack - 1 if stack else "-", who,
-                  waker_stack - 1 if waker_stack else "-", sep="\t")
+            yield Interval(*threads[i], begin, end, states[codes[i] & 7], reasons[reason], codes[i] >> 3, stack - 1 if stack else NONE,
+                           waker & 3, waker >> 2, waker_stack - 1 if waker_stack else NONE)
+
+
+def list_intervals(file):
+    """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
+    for row in read_intervals(file):
+        letters = "".join(letter for bit, letter in ((1, "s"), (2, "e"), (4, "l"), (8, "n")) if row.flags & bit)
+        who = ("~" if row.flags & 16 else "") + ("", "", "irq:", "dpc:")[row.waker_kind] + str(row.waker) if row.waker_kind or row.waker else "-"
+        stack, waker_stack = ("-" if number == NONE else number for number in (row.stack, row.waker_stack))
+        print(row.tid, row.start, row.end, row.state, row.reason or "-", letters or "-", stack, who, waker_stack, sep="\t")
 
 
 def read_value_kinds(file):
@@ -834,15 +863,14 @@ def value_text(kind, value, texts):
     return hex(value) if kind == 3 else f"{struct.unpack('<d', struct.pack('<Q', value))[0]:.6g}" if kind == 4 else str(value)
 
 
-def list_event_values(file):
-    """`time pid tid stack kind field=value ...`, as `dump --event-values`."""
+def read_event_values(file):
+    """(time, pid, tid, callstack or NONE, kind, [(field, type, value)]) as they are stored, and texts by number."""
     if not file.has(EVENT_VALUES):
-        return
+        return [], []
     kinds = read_value_kinds(file)
     texts = [block.take(block.varint())
              for block in file.blocks(VALUE_TEXTS) for _ in range(block.varint())]
-    known = lambda number: "-" if number == NONE else number
-    latest = 0
+    found, latest = [], 0
     for block in file.blocks(EVENT_VALUES):
         rows = block.varint()
         ids = []
@@ -866,9 +894,18 @@ def list_event_values(file):
                 fields[kind] = iter(list(zip(*[block.column(count) for _ in columns])))
         for tid, pid, time, kind, stack in zip(*ids, times, of_row, stacks):
             name, columns = kinds[kind]
-            print(time, known(pid), known(tid), stack - 1 if stack else "-", escaped(name),
-                  *[f"{escaped(field)}={value_text(type_of, value, texts)}"
-                    for (field, type_of), value in zip(columns, next(fields[kind]))], sep="\t")
+            found.append((time, pid, tid, stack - 1 if stack else NONE, name,
+                          [(field, type_of, value) for (field, type_of), value in zip(columns, next(fields[kind]))]))
+    return found, texts
+
+
+def list_event_values(file):
+    """`time pid tid stack kind field=value ...`, as `dump --event-values`."""
+    rows, texts = read_event_values(file)
+    known = lambda number: "-" if number == NONE else number
+    for time, pid, tid, stack, name, fields in rows:
+        print(time, known(pid), known(tid), known(stack), escaped(name),
+              *[f"{escaped(field)}={value_text(type_of, value, texts)}" for field, type_of, value in fields], sep="\t")
 
 
 def field_values(block, count):
@@ -999,6 +1036,7 @@ def list_functions(file):
         pid, module = (place if owner == wanted else "-" for wanted in (0, 2))
         print(("process", "kernel", "image")[owner], pid, module, seconds(life), hex(start), hex(size), seconds(born),
               SOURCES[source], name, linkage, path, line, sep="\t")
+    read_aliases(file, len(texts))
 
 
 def list_lines(file):

@@ -96,13 +96,21 @@ class SwitchCapture:
         raw = struct.pack("<HBBi16siii", number, flags, 0, tid, b"", woken, 120, cpu)
         self._sample(number, us, cpu, tid, list(stack), raw)
 
-    def write(self, path):
+    def exit(self, us, tid):
+        """`tid` ends; it leaves its processor later."""
+        pid = self.processes[tid]
+        time = START + round(us * 1000)
+        self.events.append(record(4, 0, struct.pack("<IIIIQ", pid, pid, tid, tid, time) + self._trailer(pid, tid, us)))
+
+    def write(self, path, frequency=0):
+        """`frequency`: switches are sampled, so often in a second."""
         kinds = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CALLCHAIN
         data = b"PERFILE2" + struct.pack("<Q", 16)
         for number in (CLOCK, SWITCH, WAKING, NEW):
             kind, sampled = (1, kinds) if number == CLOCK else (2, kinds | RAW)
             config = 0 if number == CLOCK else number
-            attr = struct.pack("<IIQQQQQ", kind, 128, config, 1, sampled, 0, 1 << 18).ljust(128, b"\0")
+            period, flags = (frequency, 1 << 18 | 1 << 10) if frequency and number == SWITCH else (1, 1 << 18)
+            attr = struct.pack("<IIQQQQQ", kind, 128, config, period, sampled, 0, flags).ljust(128, b"\0")
             data += record(64, 0, attr + struct.pack("<Q", number))
         formats = tracing_data(self.states)
         data += record(66, 0, struct.pack("<I", len(formats))) + formats

@@ -71,6 +71,42 @@ def test_labels(program, compiler, folder):
     print(f"{size} bytes of assembly")
 
 
+ALIASES = """
+__attribute__((noinline)) long __GI___do_it(long x) { return x * x + 1; }
+extern __typeof(__GI___do_it) do_it __attribute__((alias("__GI___do_it"), weak));
+long from_c(long x) { return x - 1; }
+"""
+
+
+def test_aliases(program, compiler, folder):
+    (folder / "aliases.c").write_text(ALIASES)
+    subprocess.run([compiler, "-x", "c", "-O1", "-fPIC", "-shared", "aliases.c", "-o", "code"], check=True, cwd=folder)
+    offsets = [start + i for start, size in material.functions_of(folder / "code") for i in range(size)]
+    names = names_of(program, folder, sorted(set(offsets)))
+    assert "__GI___do_it" in names.values() and "do_it" not in names.values(), names
+
+    def rows(file, *options):
+        done = subprocess.run([program, "top", file, "--json", *options], check=False, cwd=folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        return {row["name"] for row in json.loads(done.stdout)["rows"]} if done.returncode == 0 else done.stderr
+
+    for command, *more in (["cut", "named.spk"], ["merge", "named.spk", "named2.spk"], ["symbolize", "named.spk", "--sysroot", "."]):
+        if command == "merge":
+            names_of(program, folder, sorted(set(offsets))[:-1])
+            subprocess.run([program, "cut", "named.spk", "--focus", "do_it", "-o", "named2.spk"], check=True, cwd=folder)
+            names_of(program, folder, sorted(set(offsets)))
+        subprocess.run([program, command, *more, "-o", "out.spk", "--force"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "verify", "out.spk"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        assert rows("out.spk", "--focus", "do_it") == {"__GI___do_it"}, (command, rows("out.spk", "--focus", "do_it"))
+        assert "from_c" in rows("out.spk", "--ignore", "do_it"), command
+        found = subprocess.run([program, "callers", "out.spk", "do_it"], check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+        assert "__GI___do_it" in found, found
+    subprocess.run([program, "redact", "named.spk", "-o", "out.spk", "--force"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    assert b"do_it" not in b"".join(line.encode() for line in str(rows("out.spk")).split("\n"))
+    assert rows("out.spk", "--focus", "do_it") != {"__GI___do_it"}
+    print("aliases find their functions")
+
+
 def stubs_by_objdump(image):
     """The linked name of each stub by the addresses of its instructions; None: what begins .plt."""
     sections = [name for name in sections_of(image) if name.startswith(".plt")]
@@ -150,6 +186,7 @@ def main():
             print("left out: assembly of x86-64 and objdump")
             return
         test_labels(program, compiler, folder)
+        test_aliases(program, compiler, folder)
         for link in LINKS:
             test_stubs(program, compiler, folder, link)
 

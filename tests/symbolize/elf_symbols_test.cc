@@ -69,6 +69,23 @@ TEST_CASE("elf symbols: of equal aliases the first in the table counts, as long 
   REQUIRE(symbols.functions().size() == 1);
   CHECK(symbols.functions().front().name == "memmove");
   CHECK(symbols.functions().front().size == 24);
+  CHECK(symbols.aliases_of(symbols.functions().front()).size() == 2);
+}
+
+TEST_CASE("elf symbols: of thousands of names at one address the shortest are aliases") {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 3000; ++i) {
+    texts.push_back("f" + std::string(i % 30, 'x') + std::to_string(i));
+  }
+  ElfSymbols symbols;
+  for (const std::string& text : texts) {
+    symbols.add(symbol_at(0x10, 8, kGlobal, text));
+  }
+  symbols.settle();
+  const auto aliases = symbols.aliases_of(symbols.functions().front());
+  CHECK(aliases.size() == ElfSymbols::kMostAliases);
+  CHECK(aliases.front().name == "f0");
+  CHECK(aliases.back().name.size() < 8);
 }
 
 TEST_CASE("elf symbols: what NASM calls a local label belongs to the code that it is in") {

@@ -108,7 +108,9 @@ def check_care(pair, capture, work):
     for arguments, status in cases:
         end = pair.run(pair.there, arguments, folder)
         here = pair.run(pair.here, arguments, folder)
-        if {end.returncode, here.returncode} != {status} or end.stderr.count(b"\n") != 1:
+        # An input that is no capture gets a line for each format besides.
+        lines = [each.stderr.count(b"\n") for each in (end, here)]
+        if {end.returncode, here.returncode} != {status} or lines[0] != lines[1] or not lines[0]:
             pair.problems.append(f"{arguments}: {end.returncode}, here {here.returncode}: {end.stderr!r}")
     if own.read_bytes() != capture.read_bytes() or (folder / "notes.txt").read_bytes() != b"mine":
         pair.problems.append("a file of the user was changed")

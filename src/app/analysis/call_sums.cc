@@ -176,7 +176,7 @@ std::optional<std::uint32_t> CallSums::function_of(const std::string& text) cons
     if (best == Fit::kExact && is_name && functions_[i].name != text) {
       continue;
     }
-    const Fit fit = pattern->fit(functions_[i].name, functions_[i].module);
+    const Fit fit = pattern->fit(functions_[i].name, functions_[i].module, functions_[i].aliases);
     if (fit < best) {
       best = fit;
       found = i;

@@ -10,6 +10,7 @@
 
 #include "stackpack/export.h"
 #include "stackpack/model.h"
+#include "stackpack/names.h"
 #include "stackpack/stats.h"
 
 namespace stackpack::app {
@@ -45,6 +46,7 @@ struct HotSpot {
   std::uint64_t total = 0;  ///< samples in it or in what it called; each sample once
   /// Of a row of callstacks: the lowest number of those that it stands for, as `show` takes it.
   std::optional<StackId> stack = std::nullopt;
+  std::vector<AliasList> aliases{};  ///< what a function is called, too
 
   friend bool operator==(const HotSpot&, const HotSpot&) = default;
 };

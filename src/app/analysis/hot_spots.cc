@@ -247,7 +247,7 @@ Status keep_functions(std::vector<HotSpot>& rows, const std::string& function) {
   std::vector<query::FunctionPattern::Fit> fits;
   fits.reserve(rows.size());
   for (const HotSpot& row : rows) {
-    fits.push_back(pattern->fit(row.name, row.module));
+    fits.push_back(pattern->fit(row.name, row.module, row.aliases));
   }
   const std::vector<bool> best = query::best_fits(fits);
   std::vector<HotSpot> kept;

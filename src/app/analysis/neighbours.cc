@@ -124,7 +124,7 @@ class NeighbourSearch {
     const auto& all = counting_.entities().all();
     while (fits_.size() < all.size()) {
       const query::FrameEntity& entity = all[fits_.size()];
-      fits_.push_back(pattern_.fit(entity.name, entity.module));
+      fits_.push_back(pattern_.fit(entity.name, entity.module, entity.aliases));
     }
   }
 

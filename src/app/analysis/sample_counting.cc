@@ -50,7 +50,7 @@ std::string id_text(std::string_view name, std::uint32_t id) {
 }
 
 HotSpot spot_of(const query::FrameEntity& entity) {
-  return {entity.name, entity.module, entity.place, 0, 0};
+  return {entity.name, entity.module, entity.place, 0, 0, std::nullopt, entity.aliases};
 }
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
@@ -61,7 +61,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
-  counting->notices_ = query::cut_notices(reader.statistics());
+  counting->notices_ = query::cut_notices(reader);
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }

@@ -1,6 +1,7 @@
 #include "app/analysis/stack_filter.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace stackpack::app {
@@ -22,8 +23,10 @@ Status add_patterns(const std::vector<std::string>& texts, Patterns& patterns) {
 
 bool fits_any(const Patterns& patterns, const query::FrameEntity& entity) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const query::FunctionPattern& pattern) {
-    const auto fit = entity.function.empty() ? pattern.fit(entity.name, entity.module)
-                                             : pattern.fit(entity.function, entity.function_module);
+    const std::span<const AliasList> aliases(entity.aliases);
+    const auto fit = entity.function.empty()
+                         ? pattern.fit(entity.name, entity.module, aliases)
+                         : pattern.fit(entity.function, entity.function_module, aliases);
     return fit != query::FunctionPattern::Fit::kNone;
   });
 }

@@ -56,6 +56,7 @@ Status Batch::start() {
         core::guarded([this, worker, run = io::FilesRead::current()]() -> Status {
           threads_.emplace_back([this, worker, run] {
             const io::FilesRead::Joined joined(run);
+            const ArchiveOfBatch::Joined same_archive(archive_);
             work(worker);
           });
           return {};

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/convert/archive_members.h"
 #include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
 #include "stackpack/result.h"
@@ -111,6 +112,7 @@ class Batch {
 
   const std::vector<BatchJob> jobs_;
   BatchOptions options_;
+  ArchiveOfBatch archive_;
   std::vector<BatchResult> results_;
   std::vector<std::thread> threads_;
 

@@ -15,8 +15,7 @@ namespace {
 // Traces of days grow to tens of gigabytes; beyond this it is no trace.
 constexpr std::uint64_t kMaxMemberBytes = std::uint64_t{1} << 40;
 
-// Each member that is converted reads the directory of its archive anew, and no other member: their
-// number times that of all members is the work that an archive makes.
+// Conversions that one archive may make.
 constexpr std::size_t kMaxCaptures = 1024;
 
 Result<bool> is_zip(io::ByteSource& source) {
@@ -57,10 +56,38 @@ Result<capture::ProbeAnswer> answer_to(codec::ZipArchive& zip, std::size_t membe
   return answer || unknown ? answer : Result<capture::ProbeAnswer>(capture::ProbeAnswer::kNo);
 }
 
+ArchiveOfBatch*& archive_of_thread() {
+  thread_local ArchiveOfBatch* archive = nullptr;
+  return archive;
+}
+
 }  // namespace
 
+ArchiveOfBatch::Joined::Joined(ArchiveOfBatch& archive)
+    : before_(std::exchange(archive_of_thread(), &archive)) {}
+
+ArchiveOfBatch::Joined::~Joined() {
+  archive_of_thread() = before_;
+}
+
+Result<std::unique_ptr<codec::ZipArchive>> ArchiveOfBatch::open(io::ByteSource& source,
+                                                                const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  if (members_ != nullptr && path_ == path && size_ == source.size()) {
+    return std::make_unique<codec::ZipArchive>(source, members_);
+  }
+  Result<std::unique_ptr<codec::ZipArchive>> opened = codec::ZipArchive::open(source);
+  if (opened) {
+    path_ = path;
+    size_ = source.size();
+    members_ = (*opened)->shared_members();
+  }
+  return opened;
+}
+
 Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& archive,
-                                                             const std::string& named) {
+                                                             const std::string& named,
+                                                             const std::string& path) {
   const Result<bool> zip = is_zip(archive);
   if (!zip) {
     return zip.error();
@@ -68,12 +95,13 @@ Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& arc
   if (!*zip) {
     return std::unique_ptr<CaptureArchive>();
   }
-  Result<std::unique_ptr<codec::ZipArchive>> opened = codec::ZipArchive::open(archive);
+  ArchiveOfBatch* const batch = named.empty() ? nullptr : archive_of_thread();
+  auto opened = batch == nullptr ? codec::ZipArchive::open(archive) : batch->open(archive, path);
   if (!opened) {
     return opened.error();
   }
   std::unique_ptr<CaptureArchive> captures(new CaptureArchive(std::move(*opened)));
-  const std::vector<codec::ZipArchive::Member>& members = captures->zip_->members();
+  const codec::ZipArchive::Members& members = captures->zip_->members();
   if (!named.empty()) {
     return captures;
   }
@@ -130,7 +158,7 @@ Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack_named(const std::
   if (name.empty()) {
     chosen = captures_;
   } else {
-    const std::vector<codec::ZipArchive::Member>& members = zip_->members();
+    const codec::ZipArchive::Members& members = zip_->members();
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i].name == name) {
         chosen.push_back(i);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,15 +13,45 @@
 
 namespace stackpack::app {
 
+/// The archive that jobs of a batch unpack members of: its directory is read once for all of them.
+/// Threads: any that join it.
+class ArchiveOfBatch {
+ public:
+  ArchiveOfBatch() = default;
+
+  /// `source`: of the file `path`. Errors: those of codec::ZipArchive.
+  Result<std::unique_ptr<codec::ZipArchive>> open(io::ByteSource& source, const std::string& path);
+
+  /// While it lives, CaptureArchive::open() of this thread asks the archive for named members.
+  class Joined {
+   public:
+    explicit Joined(ArchiveOfBatch& archive);
+    Joined(const Joined&) = delete;
+    Joined& operator=(const Joined&) = delete;
+    ~Joined();
+
+   private:
+    ArchiveOfBatch* before_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::string path_;  // of the latest one
+  std::optional<std::uint64_t> size_;
+  std::shared_ptr<const codec::ZipArchive::Members> members_;
+};
+
 /// The captures in a zip archive: members that begin as one does for certain, and those whose name
 /// says so; when there are none, those that are possibly one.
 class CaptureArchive {
  public:
   /// `archive` must be seekable and outlive the object. A null pointer when it is no zip archive.
   /// `named`: the member to be unpacked; then nothing looks for captures, and names() is empty.
+  /// `path`: of the archive, where several of its members are unpacked by themselves.
   /// Errors: those of codec::ZipArchive; kLimit when there are too many captures.
   static Result<std::unique_ptr<CaptureArchive>> open(io::ByteSource& archive,
-                                                      const std::string& named = {});
+                                                      const std::string& named = {},
+                                                      const std::string& path = {});
 
   /// Names of the captures, in the archive's order.
   [[nodiscard]] std::vector<std::string> names() const;

@@ -23,6 +23,7 @@
 #include "formats/perf_script/perf_script_source.h"
 #include "formats/pprof/pprof_source.h"
 #include "formats/speedscope/speedscope_source.h"
+#include "formats/stacks/stacks_source.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -33,7 +34,7 @@ constexpr const capture::SourceFormat* kFormats[] = {
     &perf::source_format,       &etl::source_format,     &nettrace::source_format,
     &jfr::source_format,        &pprof::source_format,   &otlp::source_format,
     &speedscope::source_format, &firefox::source_format, &perf_script::source_format,
-    &folded::source_format,
+    &folded::source_format,     &stacks::source_format,
 };
 
 }  // namespace

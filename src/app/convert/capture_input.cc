@@ -30,8 +30,16 @@ Result<FormatChoice> choice_of(const HeadBytes& head, const std::string& asked) 
     return FormatChoice(head.view());
   }
   const capture::SourceFormat* const named = format_named(asked);
-  return named != nullptr ? Result<FormatChoice>(FormatChoice(*named))
-                          : Error{ErrorCode::kUsage, kNoOffset, "unknown capture format"};
+  if (named == nullptr) {
+    return Error{ErrorCode::kUsage, kNoOffset, "unknown capture format"};
+  }
+  // Damage may hide what a file is, and does not make it certainly something else.
+  const FormatAnswer best = ask_formats(head.view()).front();
+  if (best.format != named && best.probe.answer == capture::ProbeAnswer::kCertain &&
+      !named->probe(head.view())) {
+    return Error{ErrorCode::kUnsupported, kNoOffset, "is of another format than --format says"};
+  }
+  return FormatChoice(*named);
 }
 
 Status read_to_end(io::ByteSource& stream) {
@@ -133,13 +141,13 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
   if (const Status spooled = make_seekable(source); !spooled) {
     return spooled;
   }
-  return add_archive(*source, options, session);
+  return add_archive(*source, path, options, session);
 }
 
-Status CaptureInput::add_archive(io::ByteSource& archive, const ConvertOptions& options,
-                                 bool session) {
+Status CaptureInput::add_archive(io::ByteSource& archive, const std::string& path,
+                                 const ConvertOptions& options, bool session) {
   const Result<std::unique_ptr<CaptureArchive>> captures =
-      CaptureArchive::open(archive, options.member);
+      CaptureArchive::open(archive, options.member, path);
   if (!captures) {
     return captures.error();
   }

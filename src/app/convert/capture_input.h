@@ -82,7 +82,8 @@ class CaptureInput {
  private:
   CaptureInput() = default;
   Status add_path(const std::string& path, const ConvertOptions& options, bool session);
-  Status add_archive(io::ByteSource& archive, const ConvertOptions& options, bool session);
+  Status add_archive(io::ByteSource& archive, const std::string& path,
+                     const ConvertOptions& options, bool session);
   Status add_source(std::unique_ptr<io::ByteSource> source, const std::string& name,
                     const ConvertOptions& options, bool session);
   Status make_seekable(std::unique_ptr<io::ByteSource>& source);

@@ -72,6 +72,11 @@ Status write_rows(const Names& names, spk::NameWriter& writer) {
       return added;
     }
   }
+  for (const FunctionAlias& row : names.aliases) {
+    if (const Status added = writer.add_alias(texts[row.name], texts[row.alias]); !added) {
+      return added;
+    }
+  }
   return {};
 }
 

@@ -73,7 +73,7 @@ void EventScales::apply(Sample& sample) {
   sample.event = place.event;
   if (place.down != 0) {
     const std::uint64_t unit = core::power_of_ten(place.down);
-    rounded_ += sample.weight % unit != 0 ? 1 : 0;
+    rounded_ += static_cast<std::uint64_t>(sample.weight % unit != 0);
     sample.weight = sample.weight / unit + (sample.weight % unit >= unit - unit / 2 ? 1 : 0);
   } else {
     sample.weight = core::shifted(sample.weight, place.up);

@@ -60,9 +60,6 @@ std::string_view name_of(std::string_view text) {
   if (known != std::end(kKnown)) {
     return known->what;
   }
-  if (text.starts_with("@[\n") || text.find("\n@[\n") != std::string_view::npos) {
-    return "is the text of bpftrace; stackcollapse-bpftrace.pl makes folded text of it";
-  }
   return name_of_markup(text);
 }
 

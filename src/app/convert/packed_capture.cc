@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "app/convert/capture_probe.h"
 #include "io/utf8_path.h"
@@ -40,13 +41,16 @@ Result<std::unique_ptr<io::ScratchDirectory>> pack(const std::string& path,
 
 Result<std::unique_ptr<io::ScratchDirectory>> rework(const std::string& path,
                                                      const PackingOptions& options,
-                                                     const Rework& work) {
+                                                     const Rework& work,
+                                                     std::vector<std::string>& notices) {
   Result<std::unique_ptr<io::ScratchDirectory>> scratch =
       io::ScratchDirectory::create(options.name);
   if (scratch) {
-    if (const Status done = work(path, (*scratch)->file()); !done) {
+    const auto done = work(path, (*scratch)->file());
+    if (!done) {
       return done.error();
     }
+    notices.insert(notices.end(), done->begin(), done->end());
   }
   return scratch;
 }
@@ -68,7 +72,7 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
   if (!*is_done) {
     auto scratch = pack(path, options, path != "-" && !is_fifo, progress);
     if (scratch && options.rework) {
-      scratch = rework((*scratch)->file(), options, options.rework);
+      scratch = rework((*scratch)->file(), options, options.rework, packed.notices_);
     }
     if (!scratch) {
       return scratch.error();
@@ -77,7 +81,7 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
     packed.path_ = packed.scratch_->file();
   }
   if (options.last_rework) {
-    auto scratch = rework(packed.path_, options, options.last_rework);
+    auto scratch = rework(packed.path_, options, options.last_rework, packed.notices_);
     if (!scratch) {
       return scratch.error();
     }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/scratch_directory.h"
 #include "stackpack/convert.h"
@@ -11,8 +12,10 @@
 
 namespace stackpack::app {
 
-/// What becomes of a file that was made of a capture: reads `from`, and writes `to`.
-using Rework = std::function<Status(const std::string& from, const std::string& to)>;
+/// What becomes of a file that was made of a capture: reads `from`, and writes `to`. Returns what
+/// whoever is shown the file should know, a sentence each.
+using Rework =
+    std::function<Result<std::vector<std::string>>(const std::string& from, const std::string& to)>;
 
 /// How a capture is packed for a command that shows it.
 struct PackingOptions {
@@ -38,9 +41,12 @@ class PackedFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether it was made of a capture.
   [[nodiscard]] bool is_made() const { return scratch_ != nullptr; }
+  /// Of PackingOptions::rework.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:
   std::string path_;
+  std::vector<std::string> notices_;
   std::unique_ptr<io::ScratchDirectory> scratch_;  // of a file that was made
 };
 
@@ -55,6 +61,8 @@ class PackedCapture {
   [[nodiscard]] const Reader& reader() const { return *reader_; }
   /// Whether it was made of a capture.
   [[nodiscard]] bool is_made() const { return file_.is_made(); }
+  /// As PackedFile::notices.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return file_.notices(); }
 
  private:
   PackedFile file_;

@@ -11,6 +11,7 @@
 #include "app/convert/stack_tally.h"
 #include "capture/recorder_losses.h"
 #include "capture/time_resolution.h"
+#include "capture/wait_rules.h"
 #include "capture/weighted_events.h"
 
 namespace stackpack::app {
@@ -203,6 +204,10 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   }
   if (const Status found = find_waits(capture_, **stacks, intervals); !found) {
     return found.error();
+  }
+  if (capture_.sched().has_waits()) {
+    capture::set_metadata(tables.metadata, capture::kWaitRulesKey,
+                          std::string(capture::kWaitRules));
   }
   return finish(**writer, tables, std::move(statistics), source.fingerprint, intervals, **stacks);
 }

@@ -435,6 +435,7 @@ class RowFigures {
       result.name = table_.names[row].name;
       result.module = table_.names[row].module;
       result.place = table_.names[row].place;
+      result.aliases = table_.names[row].aliases;
     }
     return result;
   }

@@ -217,7 +217,7 @@ class GateCheck {
       std::vector<query::FunctionPattern::Fit> fits;
       for (const DiffRow& row : report_.events[event].rows) {
         fits.push_back(text.empty() ? query::FunctionPattern::Fit::kExact
-                       : pattern    ? pattern->fit(row.name, row.module)
+                       : pattern    ? pattern->fit(row.name, row.module, row.aliases)
                                     : query::FunctionPattern::Fit::kNone);
       }
       known->second = query::best_fits(fits);

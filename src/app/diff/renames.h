@@ -7,18 +7,13 @@
 #include <vector>
 
 #include "app/diff/side_profile.h"
-#include "query/naming/code_mode.h"
+#include "query/naming/entity_table.h"
 #include "stackpack/diff.h"
 
 namespace stackpack::app {
 
 /// A row before its figures.
-struct RowName {
-  std::string name;
-  std::string module;
-  std::string place;
-  query::CodeMode mode = query::CodeMode::kUnknown;
-};
+using RowName = query::FrameEntity;
 
 /// Old names and the new ones that they are compared under.
 class Renames {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "app/diff/renames.h"
 #include "diff/function_identity.h"
-#include "query/naming/code_mode.h"
+#include "query/naming/entity_table.h"
 #include "query/naming/stack_tree.h"
 
 namespace stackpack::app {
@@ -20,8 +18,7 @@ using query::StackTree;
 // An entity by what stays of it in another build.
 struct Identity {
   RowName name;
-  std::string exact;
-  std::string unnumbered;
+  std::string unnumbered;  // its name without the numbers that a compiler gives
 };
 
 // `renames`: of the old side, or null.
@@ -29,42 +26,37 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
                      const Renames* renames = nullptr) {
   Identity identity;
   identity.name.module = diff::identity_of_module(entity.module);
-  std::string unnumbered;
   if (by == DiffGrain::kModule) {
     identity.name.name = diff::identity_of_module(entity.name);
-    unnumbered = identity.name.name;
+    identity.unnumbered = identity.name.name;
   } else if (!entity.module.empty() && entity.name == "[" + entity.module + "]") {
     identity.name.name = "[" + identity.name.module + "]";
-    unnumbered = identity.name.name;
+    identity.unnumbered = identity.name.name;
   } else {
     diff::FunctionIdentity function = diff::identity_of_function(entity.name);
     identity.name.name = std::move(function.exact);
-    unnumbered = std::move(function.unnumbered);
+    identity.unnumbered = std::move(function.unnumbered);
   }
   if (renames != nullptr) {
     const std::string own = identity.name.name;
     renames->apply(identity.name);
-    unnumbered = identity.name.name == own ? unnumbered : identity.name.name;
+    identity.unnumbered = identity.name.name == own ? identity.unnumbered : identity.name.name;
   }
   identity.name.place = entity.place;
   identity.name.mode = entity.mode;
-  const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
-  identity.exact = identity.name.name + rest;
-  identity.unnumbered = unnumbered + rest;
+  identity.name.aliases = entity.aliases;
   return identity;
 }
 
 /// Rows of entities, numbered as they come.
 class EntityRows {
  public:
-  EntityRows(const std::array<SideProfile, 2>& sides, DiffGrain by, const Renames& renames)
-      : sides_{&sides[0], &sides[1]} {
-    for (std::size_t side = 0; side < sides_.size(); ++side) {
-      for (const query::FrameEntity& entity : sides_[side]->entities) {
-        identities_[side].push_back(identity_of(entity, by, side == 0 ? &renames : nullptr));
+  EntityRows(const std::array<SideProfile, 2>& sides, DiffGrain by, const Renames& renames) {
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      for (const query::FrameEntity& entity : sides[side].entities) {
+        add(side, identity_of(entity, by, side == 0 ? &renames : nullptr));
       }
     }
-    pair_exactly();
     pair_unnumbered();
   }
 
@@ -72,29 +64,26 @@ class EntityRows {
   [[nodiscard]] std::uint32_t row(std::size_t side, std::uint32_t entity) const {
     return rows_[side][entity];
   }
-  [[nodiscard]] std::vector<RowName> take_names() { return std::move(names_); }
+  [[nodiscard]] std::vector<RowName> take_names() { return names_.take(); }
 
  private:
-  std::uint32_t add(RowName name) {
-    names_.push_back(std::move(name));
-    return static_cast<std::uint32_t>(names_.size() - 1);
-  }
+  // A function whose name has numbers.
+  struct Numbered {
+    std::size_t side = 0;
+    std::size_t entity = 0;
+    std::uint32_t family = 0;
+  };
 
-  void pair_exactly() {
-    std::unordered_map<std::string_view, std::uint32_t> known;
-    for (std::size_t side = 0; side < sides_.size(); ++side) {
-      for (const Identity& identity : identities_[side]) {
-        const auto [at, fresh] = known.try_emplace(identity.exact, 0);
-        if (fresh) {
-          at->second = add(identity.name);
-          on_side_.emplace_back();
-        }
-        RowName& name = names_[at->second];
-        name.mode = query::more_telling(name.mode, identity.name.mode);
-        rows_[side].push_back(at->second);
-        on_side_[at->second][side] = true;
-      }
+  void add(std::size_t side, Identity identity) {
+    if (identity.unnumbered != identity.name.name) {
+      RowName family = identity.name;
+      family.name = std::move(identity.unnumbered);
+      numbered_.push_back({side, rows_[side].size(), families_.number(std::move(family))});
     }
+    const std::uint32_t row = names_.number(std::move(identity.name));
+    rows_[side].push_back(row);
+    on_side_.resize(names_.size());
+    on_side_[row][side] = true;
   }
 
   // Functions that differ in their numbers alone, where the sides do not have the same numbers: one
@@ -103,36 +92,16 @@ class EntityRows {
     struct Family {
       std::array<bool, 2> on_side{};
       bool differs = false;
-      std::uint32_t row = RowTable::kNoRow;
     };
-    std::unordered_map<std::string_view, Family> families;
-    for_each_numbered([&](std::size_t side, std::size_t entity, const Identity& identity) {
-      Family& family = families[identity.unnumbered];
-      family.on_side[side] = true;
-      family.differs |= alone(rows_[side][entity]);
-    });
-    for_each_numbered([&](std::size_t side, std::size_t entity, const Identity& identity) {
-      Family& family = families.find(identity.unnumbered)->second;
-      if (!family.differs || !family.on_side[0] || !family.on_side[1]) {
-        return;
-      }
-      if (family.row == RowTable::kNoRow) {
-        RowName name = identity.name;
-        name.name = identity.unnumbered.substr(0, identity.unnumbered.find('\0'));
-        family.row = add(std::move(name));
-      }
-      names_[family.row].mode = query::more_telling(names_[family.row].mode, identity.name.mode);
-      rows_[side][entity] = family.row;
-    });
-  }
-
-  template <typename Visit>
-  void for_each_numbered(const Visit& visit) const {
-    for (std::size_t side = 0; side < sides_.size(); ++side) {
-      for (std::size_t i = 0; i < identities_[side].size(); ++i) {
-        if (identities_[side][i].unnumbered != identities_[side][i].exact) {
-          visit(side, i, identities_[side][i]);
-        }
+    std::vector<Family> found(families_.size());
+    for (const auto& [side, entity, number] : numbered_) {
+      found[number].on_side[side] = true;
+      found[number].differs |= alone(rows_[side][entity]);
+    }
+    for (const auto& [side, entity, number] : numbered_) {
+      const Family& family = found[number];
+      if (family.differs && family.on_side[0] && family.on_side[1]) {
+        rows_[side][entity] = names_.number(families_[number]);
       }
     }
   }
@@ -141,10 +110,10 @@ class EntityRows {
     return !on_side_[row][0] || !on_side_[row][1];
   }
 
-  std::array<const SideProfile*, 2> sides_;
-  std::array<std::vector<Identity>, 2> identities_;
   std::array<std::vector<std::uint32_t>, 2> rows_;
-  std::vector<RowName> names_;
+  query::EntityTable names_;
+  query::EntityTable families_;  // by their names without numbers
+  std::vector<Numbered> numbered_;
   std::vector<std::array<bool, 2>> on_side_;  // by row
 };
 
@@ -216,7 +185,7 @@ RowName name_of_entity(const query::FrameEntity& entity, DiffGrain by) {
 }
 
 query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern) {
-  return pattern.fit(row.name, row.module);
+  return pattern.fit(row.name, row.module, row.aliases);
 }
 
 }  // namespace stackpack::app

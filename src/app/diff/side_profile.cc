@@ -70,12 +70,13 @@ Result<ComparedEvents> compared_events_of(const query::CaptureView& view,
 /// One file, added to the profile of its side.
 class FileReading {
  public:
-  /// `number`: of the file among those of its side.
+  /// `number`: of the file among those of its side. `known`: the functions of those before.
   FileReading(const ProfileQuery& query, std::size_t number, SideProfile& side,
-              core::StringTable& texts)
+              query::EntityTable& known)
       : query_(query),
         side_(side),
-        texts_(texts),
+        known_(known),
+        is_first_(known.size() == 0),
         work_(number < query.work.size() ? query.work[number] : 1) {}
 
   Status read(const Reader& reader) {
@@ -340,8 +341,10 @@ class FileReading {
       }
     }
     for (std::size_t i = 0; i < number_of_entity_.size(); ++i) {
-      query::FrameEntity& entity = side_.entities[number_of_entity_[i]];
-      entity.mode = query::more_telling(entity.mode, entities_->all()[i].mode);
+      known_.see_as(number_of_entity_[i], entities_->all()[i].mode);
+    }
+    if (is_first_) {
+      known_ = entities_->take();
     }
     for (ProfileUnit& unit : units_) {
       for (std::uint32_t& node : unit.nodes) {
@@ -401,26 +404,18 @@ class FileReading {
     return leaf_first.empty() ? query::StackTree::kRoot : walk_.path().back().step;
   }
 
+  // The first file's functions become those of its side.
   std::uint32_t side_number(std::uint32_t entity) {
-    while (number_of_entity_.size() <= entity) {
-      const query::FrameEntity& next = entities_->all()[number_of_entity_.size()];
-      std::string key = next.name;
-      key += '\0';
-      key += next.module;
-      key += '\0';
-      key += next.place;
-      const std::uint32_t number = texts_.intern(key);
-      if (number == side_.entities.size()) {
-        side_.entities.push_back(next);
-      }
-      number_of_entity_.push_back(number);
+    while (!is_first_ && number_of_entity_.size() <= entity) {
+      number_of_entity_.push_back(known_.number(entities_->all()[number_of_entity_.size()]));
     }
-    return number_of_entity_[entity];
+    return is_first_ ? entity : number_of_entity_[entity];
   }
 
   const ProfileQuery& query_;
   SideProfile& side_;
-  core::StringTable& texts_;
+  query::EntityTable& known_;
+  bool is_first_;          // whose functions are kept
   double work_;            // of the file, or of each of its iterations
   double iterations_ = 1;  // of the file
   query::CaptureView view_;
@@ -472,15 +467,16 @@ Result<std::size_t> block_count(const Reader& before, const Reader& after) {
 
 Result<SideProfile> read_side(std::span<const Reader* const> files, const ProfileQuery& query) {
   SideProfile side;
-  core::StringTable texts;
+  query::EntityTable known;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    FileReading reading(query, i, side, texts);
+    FileReading reading(query, i, side, known);
     if (const Status read = reading.read(*files[i]); !read) {
       Error error = read.error();
       error.part = static_cast<std::uint32_t>(i);
       return error;
     }
   }
+  side.entities = known.take();
   return side;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/diff/run_trust.h"
-#include "core/string_table.h"
 #include "query/event_groups.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/stack_tree.h"

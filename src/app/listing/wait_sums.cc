@@ -7,6 +7,7 @@
 
 #include "app/listing/thread_names.h"
 #include "query/name_pattern.h"
+#include "query/selection/cut_notices.h"
 #include "query/selection/idle_pools.h"
 
 namespace stackpack::app {
@@ -117,6 +118,7 @@ Result<WaitTable> sum_waits(const Reader& reader, const WaitFilter& filter) {
   }
   WaitTable table;
   table.reasons = std::move(tables->reasons);
+  table.notices = query::cut_notices(reader);
   const ThreadNames names(tables->processes, tables->threads);
   const WaitRange& range = tables->range;
   WaitSummer summer(filter, range, names, *pools, table);

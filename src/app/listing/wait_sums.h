@@ -47,6 +47,7 @@ struct ThreadWaits {
 struct WaitTable {
   std::vector<ThreadWaits> threads;  ///< in the order of the file: by source, thread
   std::vector<std::string> reasons;
+  std::vector<std::string> notices;  ///< as query::cut_notices has them
 };
 
 /// Sums the intervals that fit, as far as they lie in the range of the filter. An id that names

@@ -63,6 +63,9 @@ class NameReader {
         add_run_time(function);
       }
     }
+    for (const FunctionAlias& row : input_.aliases) {
+      names_.add_alias(input_.texts[row.name], input_.texts[row.alias]);
+    }
     add_named_modules();
   }
 

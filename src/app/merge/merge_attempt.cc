@@ -138,6 +138,9 @@ Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
       !added) {
     return added;
   }
+  if (opened.reader->has_intervals()) {
+    tables_.add_intervals(opened.metadata);
+  }
   add_input_names(*opened.symbols, opened.images, inputs_[i]->merged(), names_);
   Result<std::vector<std::string>> reasons = opened.reader->wait_reasons();
   if (!reasons) {

@@ -26,13 +26,10 @@ bool is_any_of(const spk::SectionRecord& section, std::span<const spk::SectionKi
 
 // The checksums of blocks stand for the blocks, those of an index section for the blocks in it.
 MergedSource::Hash hash_of_sections(const spk::Directory& directory, bool of_names) {
-  constexpr std::array kNames{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
-                              spk::SectionKind::kLines, spk::SectionKind::kTexts,
-                              spk::SectionKind::kLineBirths};
   constexpr std::array kSummary{spk::SectionKind::kSummary};
   bytes::ByteWriter text;
   for (const spk::SectionRecord& section : directory.sections) {
-    if (is_any_of(section, kNames) != of_names || is_any_of(section, kSummary)) {
+    if (is_any_of(section, spk::kNameSections) != of_names || is_any_of(section, kSummary)) {
       continue;
     }
     text.write(section.kind);

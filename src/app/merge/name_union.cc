@@ -51,6 +51,10 @@ std::uint32_t NameUnion::call(std::uint32_t parent, const Names& names, const In
                         text(names.texts[call.call_file]), call.call_line});
 }
 
+std::uint64_t NameUnion::HashRow::operator()(const AliasRow& row) const {
+  return hash_of({row.name, row.alias});
+}
+
 void NameUnion::add_function(std::uint32_t image, std::uint64_t start, const Names& names,
                              const Function& function) {
   functions_.number({image, text(names.texts[function.name]),
@@ -207,6 +211,10 @@ class NameUnion::Build {
     add_names();
     add_rows(from_.functions_.values(), [this](const FunctionRow& row) { add(row); });
     add_rows(from_.lines_.values(), [this](const LineRow& row) { add(row); });
+    // Their order is the writer's.
+    for (const AliasRow& row : from_.aliases_.values()) {
+      all_.add_alias(text(row.name), text(row.alias));
+    }
     return std::move(all_).finish();
   }
 

@@ -37,6 +37,11 @@ class NameUnion {
   void add_line(std::uint32_t image, std::uint64_t start, std::uint64_t size, std::uint32_t inlined,
                 std::string_view file, std::uint32_t line);
 
+  /// Functions of that name are also called `alias`.
+  void add_alias(std::string_view name, std::string_view alias) {
+    aliases_.number({text(name), text(alias)});
+  }
+
   /// A frame that is nothing but a name: a function, and where it is known the code in it.
   struct NamedCode {
     const Function* function = nullptr;  ///< null: `name` is all
@@ -81,11 +86,16 @@ class NameUnion {
     std::uint32_t code_file, code_line, inlined;
     friend bool operator==(const NameRow&, const NameRow&) = default;
   };
+  struct AliasRow {
+    std::uint32_t name, alias;
+    friend bool operator==(const AliasRow&, const AliasRow&) = default;
+  };
   struct HashRow {
     std::uint64_t operator()(const CallRow& row) const;
     std::uint64_t operator()(const FunctionRow& row) const;
     std::uint64_t operator()(const LineRow& row) const;
     std::uint64_t operator()(const NameRow& row) const;
+    std::uint64_t operator()(const AliasRow& row) const;
   };
   class Build;
 
@@ -104,6 +114,7 @@ class NameUnion {
   core::NumberTable<FunctionRow, HashRow> functions_;
   core::NumberTable<LineRow, HashRow> lines_;
   core::NumberTable<NameRow, HashRow> names_;
+  core::NumberTable<AliasRow, HashRow> aliases_;
   std::vector<std::uint32_t> order_;  // names in the order of their addresses
   std::vector<std::uint32_t> rank_;   // the inverse
 };

@@ -12,6 +12,7 @@
 #include "capture/source_identity.h"
 #include "capture/synthetic_frames.h"
 #include "capture/time_resolution.h"
+#include "capture/wait_rules.h"
 #include "core/sort_rows.h"
 #include "core/weight_scale.h"
 
@@ -48,8 +49,8 @@ constexpr std::string_view kAggregated = "samples.aggregated";
 bool is_of_one_capture(std::string_view key) {
   return key.starts_with("clock.") || key.starts_with("kernel.reference") ||
          key.starts_with("guest_kernel.") || key == kAggregated || key == capture::kIdentityKey ||
-         key == capture::kTimeResolutionKey || key == capture::SyntheticFrames::kMetadataKey ||
-         key.starts_with(core::kUnitKey);
+         key == capture::kTimeResolutionKey || key == capture::kWaitRulesKey ||
+         key == capture::SyntheticFrames::kMetadataKey || key.starts_with(core::kUnitKey);
 }
 
 // Under which an event of an input is known; `NAME*10^-D` where its weights are scaled.
@@ -178,6 +179,11 @@ Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEn
   return {};
 }
 
+void TableUnion::add_intervals(std::span<const MetadataEntry> metadata) {
+  has_intervals_ = true;
+  has_old_intervals_ |= value_of(metadata, capture::kWaitRulesKey) != capture::kWaitRules;
+}
+
 // Scaled ones last: they are taken for others, whose numbers stay.
 void TableUnion::number_events() {
   std::uint32_t number = 0;
@@ -294,6 +300,9 @@ std::vector<MetadataEntry> TableUnion::metadata(const std::vector<MergedSource>&
   }
   if (aggregated_) {
     rows.emplace(kAggregated, "1");
+  }
+  if (has_intervals_ && !has_old_intervals_) {
+    rows.emplace(capture::kWaitRulesKey, capture::kWaitRules);
   }
   if (synthetic_) {
     rows.emplace(capture::SyntheticFrames::kMetadataKey, "1");

@@ -62,6 +62,9 @@ class TableUnion {
   [[nodiscard]] std::vector<std::uint32_t> numbers_of(
       std::span<const Event> events, std::span<const MetadataEntry> metadata) const;
 
+  /// Of an input with intervals: by which rules they were worked out.
+  void add_intervals(std::span<const MetadataEntry> metadata);
+
   /// By how little times of an input may have been rounded; the most of all inputs, 0: by nothing.
   [[nodiscard]] std::uint64_t time_resolution_ns() const { return time_resolution_ns_; }
 
@@ -88,6 +91,8 @@ class TableUnion {
   bool any_input_ = false;
   bool aggregated_ = false;
   bool synthetic_ = false;
+  bool has_intervals_ = false;
+  bool has_old_intervals_ = false;
   std::uint64_t time_resolution_ns_ = 0;
   capture::SystemTables tables_;
 };

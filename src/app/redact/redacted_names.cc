@@ -15,12 +15,13 @@ namespace {
 constexpr unsigned kHashDigits = 16;
 
 // What metadata may stay: what kind of machine it was, and what readers calculate with.
-constexpr std::array<std::string_view, 15> kKeptFacts = {
+constexpr std::array<std::string_view, 16> kKeptFacts = {
     "arch",         "clock.",      "cpu.",
     "etl.total.",   "etl.clock",   "kernel.reference_",
     "memory.",      "nettrace.",   "os.build",
     "pointer.size", "os.name",     "os.version",
-    "samples.",     "pprof.unit.", "pprof.default_event"};
+    "samples.",     "pprof.unit.", "pprof.default_event",
+    "waits."};
 
 bool is_kept_fact(std::string_view key) {
   return std::any_of(kKeptFacts.begin(), kKeptFacts.end(),

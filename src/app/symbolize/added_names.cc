@@ -131,6 +131,7 @@ AddedNames::AddedNames(const Names& old, std::span<const std::uint32_t> first_ro
   for (const CodeLine& row : old.lines) {
     copy(old, row, calls);
   }
+  copy_aliases(old);
 }
 
 std::uint32_t AddedNames::copy_call(const Names& from, std::uint32_t row,
@@ -167,6 +168,12 @@ void AddedNames::copy(const Names& from, CodeLine row, std::vector<std::uint32_t
   all_.add_line(row);
 }
 
+void AddedNames::copy_aliases(const Names& from) {
+  for (const FunctionAlias& row : from.aliases) {
+    all_.add_alias(all_.text(from.texts[row.name]), all_.text(from.texts[row.alias]));
+  }
+}
+
 AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
                                    std::span<const std::uint64_t> asked) {
   // Looked up before anything is added: rows may have addresses in common.
@@ -183,6 +190,7 @@ AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
       changed_ = true;
     }
   }
+  copy_aliases(found);
   std::vector<std::uint32_t> calls(found.inlined.size(), kNoInline);
   for (CodeLine row : found.lines) {
     if (lines.take(row, false)) {

@@ -39,6 +39,7 @@ class AddedNames {
  private:
   std::uint32_t copy_call(const Names& from, std::uint32_t row, std::vector<std::uint32_t>& rows);
   void copy(const Names& from, Function row);
+  void copy_aliases(const Names& from);
   void copy(const Names& from, CodeLine row, std::vector<std::uint32_t>& calls);
 
   const Names& old_;

@@ -129,6 +129,7 @@ class Naming {
     answer.found = plan.found;
     answer.debug_file = plan.debug_file;
     answer.reason = plan.reason;
+    answer.replaced = plan.replaced;
     if (!plan.read) {
       ++finished_;
       return {};
@@ -214,6 +215,7 @@ class Naming {
     answer.losses = found->losses;
     if (answer.losses.other_builds != 0) {
       answer.reason = "the file there is of another build";
+      answer.replaced = true;
     } else if (answer.losses.kernel_not_placed != 0) {
       answer.reason = "it lacks the symbol by which the recorder noted where the kernel was";
     } else if (answer.names.functions.empty()) {

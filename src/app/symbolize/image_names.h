@@ -25,6 +25,7 @@ struct ReadPlan {
   std::string found;                  ///< the file; empty: none
   std::string debug_file;             ///< the one with what was stripped from it
   std::string reason;                 ///< why there is none
+  bool replaced = false;              ///< the file at its path is not the recorded one
   /// Reads the files; called in a process of its own. Empty: there is nothing to read.
   std::function<Status(const symbolize::SymbolRequest&, symbolize::NameCollector&)> read{};
 };
@@ -42,6 +43,7 @@ struct NamingAnswer {
   std::string debug_file;
   std::string reason;   ///< why there is nothing, or not all
   bool failed = false;  ///< the reader crashed, or passed a limit
+  bool replaced = false;
   symbolize::ReadLosses losses;
 };
 

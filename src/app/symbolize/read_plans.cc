@@ -248,6 +248,8 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   plan.reason = symbolize::reason_of(
       found.end, "the capture has no build id of it; --sysroot DIR makes its path believed");
   if (found.end != SearchEnd::kFound) {
+    plan.replaced = found.end == SearchEnd::kOtherBuildId || found.end == SearchEnd::kOtherFile ||
+                    found.end == SearchEnd::kChanged;
     return plan;
   }
   plan.found = found.image ? found.image_path : found.debug_path;
@@ -309,6 +311,7 @@ ReadPlan plan_elf(const Module& module, const ImageTraces& traces, const SymbolP
   FoundFiles found = symbolize::find_elf_files({module.path, build_id, traces.mappings}, places);
   if (const auto against = callers_against(found, traces.callers)) {
     ReadPlan refused;
+    refused.replaced = true;
     refused.reason = std::to_string(against->after_calls) + " of " +
                      std::to_string(against->looked_at) +
                      " return addresses follow a call in the file with its path: it has changed";

@@ -79,12 +79,10 @@ Status write_summary(const spk::SectionRecord& section, std::string_view digest,
 }  // namespace
 
 bool is_section_of_names(const spk::SectionRecord& section) {
-  constexpr std::array kKinds{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
-                              spk::SectionKind::kLines, spk::SectionKind::kTexts,
-                              spk::SectionKind::kLineBirths};
-  return std::any_of(kKinds.begin(), kKinds.end(), [&section](spk::SectionKind kind) {
-    return section.kind == static_cast<std::uint32_t>(kind);
-  });
+  return std::any_of(spk::kNameSections.begin(), spk::kNameSections.end(),
+                     [&section](spk::SectionKind kind) {
+                       return section.kind == static_cast<std::uint32_t>(kind);
+                     });
 }
 
 Result<std::vector<std::byte>> with_fingerprint(

@@ -415,6 +415,8 @@ class Run {
       report.lines = counts.lines;
       report.damaged_parts = answer.losses.damaged_parts;
       report.missing_files = answer.losses.missing_files;
+      report.unread_names = answer.losses.unread_names;
+      report.replaced = answer.replaced;
       report.reason = answer.reason;
       report_.failed_images += answer.failed ? 1 : 0;
       report_.images.push_back(std::move(report));

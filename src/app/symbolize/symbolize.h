@@ -47,6 +47,8 @@ struct ImageReport {
   std::uint64_t lines = 0;          ///< of them with a line
   std::uint64_t damaged_parts = 0;  ///< of its symbols, which could not be read
   std::uint64_t missing_files = 0;  ///< that its debug information names
+  std::uint64_t unread_names = 0;   ///< that stay as linked: nothing here can read them
+  bool replaced = false;            ///< there is a file at its path, which is not the recorded one
   std::string reason;               ///< why there are no more; empty: all that there is
 };
 

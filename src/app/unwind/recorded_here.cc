@@ -105,6 +105,7 @@ void believe_this_machine(symbolize::SymbolPlaces& places, std::span<const Metad
   if (!places.has_root && is_of_this_machine(metadata)) {
     places.in_containers = true;
     places.unchanged_since_ns = times.ended_ns;
+    places.of_this_kernel = fact_of(metadata, "os.release") == io::kernel_release();
   }
 }
 

@@ -46,7 +46,8 @@ struct MapTimes {
 std::string_view objection_to_map(int descriptor, const MapTimes& times);
 
 /// For a capture of this machine, `places` afterwards also has the files of this machine that are
-/// believed by their inode or path. Nothing changes with a root of the user's.
+/// believed by their inode or path, and what its kernel maps where that is the recorded one.
+/// Nothing changes with a root of the user's.
 void believe_this_machine(symbolize::SymbolPlaces& places, std::span<const MetadataEntry> metadata,
                           const RecordingTimes& times);
 

@@ -45,9 +45,11 @@ void CommandDefinitions::define_mcp() {
          "with --redact: a file whose bytes are the key; stand-ins are the same in all files")
       ->type_name("FILE")
       ->group(kForm);
-  sub.add_flag("--symbolize", arguments.symbolize,
+  arguments.capture.symbolize = false;
+  sub.add_flag("--symbolize", arguments.capture.symbolize,
                "name functions of captures by the files of this machine")
       ->group(kCaptures);
+  add_map_places(sub, arguments.capture.naming, kCaptures);
 }
 
 }  // namespace stackpack::cli

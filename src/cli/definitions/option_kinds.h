@@ -138,6 +138,9 @@ OptionRow* add_count(CommandRow& sub, CountBy& count);
 /// Where files with symbols are looked for. `where` is the group.
 void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::string_view where);
 
+/// --kallsyms and --perf-map. `where` is the group.
+void add_map_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where);
+
 /// Where symbols come from, and which. `where` is the group.
 void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where);
 

@@ -23,12 +23,15 @@ std::vector<std::string> words_by(std::string_view word) {
   return {"top", "--json", "--function-names=short", std::string(word)};
 }
 
-// How names got into the file is the same for all that is asked of it, and the order of words says
-// nothing.
+bool says_naming(std::string_view word) {
+  return word == kNoSymbols || word.starts_with(kKallsyms) || word.starts_with(kPerfMap);
+}
+
+// The order of words says nothing.
 std::string key_of(std::span<const std::string> words) {
   std::vector<std::string_view> said;
   for (const std::string& word : words) {
-    if (word != "--no-symbolize") {
+    if (!says_naming(word)) {
       said.push_back(word);
     }
   }
@@ -38,11 +41,12 @@ std::string key_of(std::span<const std::string> words) {
 
 // Whether words are the tool's own, and nothing of the client's but the order, or one of `others`.
 bool are_plain(std::span<const std::string> words, std::string_view others) {
-  constexpr std::array<std::string_view, 9> kPlainWords = {
-      "top",    "callers", "callees",       "--json",        "--function-names=short",
-      "--self", "--total", "--by=function", "--no-symbolize"};
+  constexpr std::array<std::string_view, 8> kPlainWords = {
+      "top",    "callers", "callees",      "--json", "--function-names=short",
+      "--self", "--total", "--by=function"};
   return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
     return std::find(kPlainWords.begin(), kPlainWords.end(), word) != kPlainWords.end() ||
+           says_naming(word) ||
            (!others.empty() && (word == "--by=line" || word.starts_with(others)));
   });
 }

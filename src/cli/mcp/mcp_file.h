@@ -26,6 +26,12 @@
 
 namespace stackpack::cli {
 
+/// Options that say where the names of a capture are from, which is the same for all that is asked
+/// of an open file.
+inline constexpr std::string_view kNoSymbols = "--no-symbolize";
+inline constexpr std::string_view kKallsyms = "--kallsyms=";
+inline constexpr std::string_view kPerfMap = "--perf-map=";
+
 /// What was counted for a call: rows in their order, a tree, or waits.
 struct McpReport {
   app::HotSpots spots;

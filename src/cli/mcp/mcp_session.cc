@@ -32,7 +32,6 @@ constexpr std::size_t kUsualRows = 20;
 constexpr std::size_t kUsualCallstacks = 5;
 constexpr std::string_view kRowsOption = "--rows=";
 constexpr std::string_view kFramesOption = "--limit=";
-constexpr std::string_view kNoSymbols = "--no-symbolize";
 
 McpAnswer failed(std::string text) {
   return {std::move(text), true, false, {}};
@@ -138,13 +137,12 @@ Result<McpSession::File> McpSession::open(const std::string& asked) {
     }
     reports_.remove_if([&](const Kept& kept) { return kept.file == file; });
   }
-  CaptureArguments capture;
-  capture.symbolize = arguments_.symbolize;
-  app::PackingOptions packing = packing_of(capture, *path, messages_);
+  app::PackingOptions packing = packing_of(arguments_.capture, *path, messages_);
   if (redaction_) {
     packing.last_rework = [this](const std::string& from, const std::string& to) {
+      using Notices = std::vector<std::string>;
       const auto redacted = app::redact_file(from, to, *redaction_);
-      return redacted ? Status() : Status(redacted.error());
+      return redacted ? Result<Notices>(Notices()) : Result<Notices>(redacted.error());
     };
   }
   ConvertProgress conversion;
@@ -196,6 +194,22 @@ McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
   return {std::move(fitted.text), false, fitted.whole, {}};
 }
 
+void McpSession::say_naming(std::span<const File> files, ToolWords& words) const {
+  if (std::none_of(files.begin(), files.end(), [](const File& file) { return file->is_made(); })) {
+    return;
+  }
+  const CaptureArguments& capture = arguments_.capture;
+  if (!capture.symbolize && !redaction_) {
+    words.options.emplace_back(kNoSymbols);
+  }
+  for (const auto& [option, value] : {std::pair(kKallsyms, &capture.naming.kallsyms),
+                                      std::pair(kPerfMap, &capture.naming.map_folder)}) {
+    if (!value->empty()) {
+      words.options.push_back(std::string(option) + *value);
+    }
+  }
+}
+
 std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::string_view rows_option,
                                                Call& call) {
   const Result<File> file = open(given.files.front());
@@ -205,9 +219,7 @@ std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::stri
   call.file = *file;
   call.words = given;
   call.words.others.front() = call.file->path();
-  if (says_no_symbols(*call.file)) {
-    call.words.options.emplace_back(kNoSymbols);
-  }
+  say_naming({&call.file, 1}, call.words);
   const std::string problem = read_words(call.line, call.words, rows_option);
   return problem.empty() ? std::nullopt : std::optional(failed(problem));
 }
@@ -336,10 +348,7 @@ std::optional<McpAnswer> McpSession::open_sides(ToolWords& words, std::vector<Fi
       option = std::string(kAgainst) + files[next++]->path();
     }
   }
-  if (std::any_of(files.begin(), files.end(),
-                  [this](const File& file) { return says_no_symbols(*file); })) {
-    words.options.emplace_back(kNoSymbols);
-  }
+  say_naming(files, words);
   return std::nullopt;
 }
 
@@ -378,7 +387,7 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   }
   diff.report = std::move(*report);
   for (const File& file : files) {
-    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader().statistics()));
+    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader()));
     diff.notices.insert(diff.notices.end(), notices.begin(), notices.end());
   }
   Fitted fitted =

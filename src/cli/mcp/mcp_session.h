@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,10 +86,8 @@ class McpSession {
   /// What was counted for the same words before, or what `count` fills in now.
   Result<std::shared_ptr<const McpReport>> counted(const Call& call,
                                                    const std::function<Status(McpReport&)>& count);
-  /// Whether a command has to be told to leave the names of a capture as they are here.
-  [[nodiscard]] bool says_no_symbols(const McpFile& file) const {
-    return !arguments_.symbolize && !redaction_ && file.is_made();
-  }
+  /// Tells a command about captures where their names are from.
+  void say_naming(std::span<const File> files, ToolWords& words) const;
   void keep(Kept kept);
 
   McpArguments arguments_;

@@ -15,7 +15,7 @@ const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Po
 export function shownText(text) {
   const escaped = text.length > SHOWN_NAME_LIMIT
     ? text.slice(0, SHOWN_NAME_LIMIT) + `… (${text.length} characters)` : text;
-  return escaped.replace(UNSHOWN, (mark) => '\\u{' + mark.codePointAt(0).toString(16) + '}');
+  return escaped.replace(UNSHOWN, (mark) => '\\u{' + (mark.codePointAt(0) ?? 0).toString(16) + '}');
 }
 
 /**

@@ -9,6 +9,7 @@
 #include "bytes/byte_text.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
+#include "capture/text_head.h"
 #include "capture/weighted_events.h"
 #include "core/weight_scale.h"
 #include "formats/folded/folded_losses.h"
@@ -22,29 +23,77 @@ namespace {
 constexpr char kSeparator = ';';
 constexpr std::string_view kEvent = "samples";
 constexpr std::string_view kEventBefore = "samples.before";  // of the first of two counts
+// Events of austin's modes full and memory, as austin-python calls them.
+constexpr std::string_view kWall = "wall";
+constexpr std::string_view kCpu = "cpu";
+constexpr std::string_view kTaken = "memory_alloc";
+constexpr std::string_view kGivenBack = "memory_dealloc";
+constexpr std::string_view kMemoryMode = "# mode: memory";
 constexpr std::string_view kBlanks = " \t";
 constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
+
+// What austin counts: microseconds, and bytes of memory that was taken or given back.
+struct AustinCounts {
+  std::optional<core::DecimalWeight> time;
+  bool is_idle = false;
+  core::DecimalWeight memory;
+  bool gives_back = false;
+};
 
 struct Line {
   std::string_view frames;
   core::DecimalWeight count;
   std::optional<core::DecimalWeight> before;  // of two counts the first
+  std::optional<AustinCounts> austin;         // instead
 };
 
+bool take_memory(std::string_view text, AustinCounts& counts) {
+  counts.gives_back = text.starts_with('-');
+  const auto memory = core::parse_decimal(text.substr(counts.gives_back ? 1 : 0));
+  counts.memory = memory.value_or(core::DecimalWeight{});
+  return memory.has_value();
+}
+
+// `TIME,IDLE,MEMORY` of austin's full mode.
+std::optional<AustinCounts> parse_full_counts(std::string_view text) {
+  AustinCounts counts;
+  const std::size_t first = text.find(',');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(',', first + 1);
+  if (second != first + 2 || (text[first + 1] != '0' && text[first + 1] != '1')) {
+    return std::nullopt;
+  }
+  counts.time = core::parse_decimal(text.substr(0, first));
+  counts.is_idle = text[first + 1] == '1';
+  return counts.time && take_memory(text.substr(second + 1), counts) ? std::optional(counts)
+                                                                     : std::nullopt;
+}
+
+// The bytes of austin's memory mode.
+std::optional<AustinCounts> parse_memory(std::string_view text) {
+  AustinCounts counts;
+  return take_memory(text, counts) ? std::optional(counts) : std::nullopt;
+}
+
 // `frames COUNT`, COUNT after the last blank.
-std::optional<Line> parse_line(std::string_view text) {
+std::optional<Line> parse_line(std::string_view text, bool counts_memory = false) {
   const std::size_t space = text.find_last_of(kBlanks);
   if (space == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::optional<core::DecimalWeight> count = core::parse_decimal(text.substr(space + 1));
-  return count ? std::optional(Line{text.substr(0, space), *count, {}}) : std::nullopt;
+  Line line{text.substr(0, space), {}, {}, {}};
+  const std::string_view last = text.substr(space + 1);
+  const auto count = counts_memory ? std::nullopt : core::parse_decimal(last);
+  line.count = count.value_or(core::DecimalWeight{});
+  if (!count) {
+    line.austin = counts_memory ? parse_memory(last) : parse_full_counts(last);
+  }
+  return count || line.austin ? std::optional(line) : std::nullopt;
 }
 
 // `frames BEFORE AFTER`, as difffolded.pl writes it.
 std::optional<Line> parse_two_counts(std::string_view text) {
   const std::optional<Line> after = parse_line(text);
-  std::optional<Line> line = after ? parse_line(after->frames) : std::nullopt;
+  std::optional<Line> line = after && !after->austin ? parse_line(after->frames) : std::nullopt;
   if (line) {
     line->before = line->count;
     line->count = after->count;
@@ -55,10 +104,6 @@ std::optional<Line> parse_two_counts(std::string_view text) {
 // Names of frames may begin with a '#'; comments have a blank after it.
 bool is_comment(std::string_view line) {
   return line == "#" || line.starts_with("# ");
-}
-
-std::string_view without_carriage_return(std::string_view text) {
-  return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
 }
 
 // Whether a line that ends with a number is one of this format: not a table of numbers, nor columns
@@ -72,6 +117,8 @@ bool is_plausible(const Line& line) {
 struct LineCounts {
   std::size_t good = 0;        // with a count
   std::size_t two_counts = 0;  // of those
+  std::size_t austin = 0;      // likewise
+  bool counts_memory = false;  // a comment says so
   std::size_t bad = 0;
 
   [[nodiscard]] bool all_have_two() const { return good != 0 && two_counts == good; }
@@ -80,21 +127,30 @@ struct LineCounts {
 // Counts the lines at the beginning of a text; a last line that is cut only if it is the first.
 LineCounts count_lines(std::string_view text, bool whole) {
   LineCounts counts;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const bool is_cut = end == std::string_view::npos && !whole;
-    const std::string_view line = without_carriage_return(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  capture::for_each_line(text, whole, [&counts](std::string_view line, bool is_cut) {
+    counts.counts_memory |= line == kMemoryMode;
     if (line.empty() || is_comment(line) || (is_cut && counts.good + counts.bad != 0)) {
-      continue;
+      return;
     }
-    const std::optional<Line> parsed = parse_line(line);
+    const std::optional<Line> parsed = parse_line(line, counts.counts_memory);
+    counts.austin += parsed && parsed->austin ? std::size_t{1} : std::size_t{0};
     const bool is_good =
         parsed ? is_plausible(*parsed) : is_cut && line.find(kSeparator) != std::string_view::npos;
     ++(is_good ? counts.good : counts.bad);
     counts.two_counts += parse_two_counts(line) ? std::size_t{1} : std::size_t{0};
-  }
+  });
   return counts;
+}
+
+// The text that a capture begins with; empty when it is not most of what is there before zeros.
+std::string_view text_of(const capture::CaptureHead& head) {
+  const std::string_view all = bytes::text_of(head.bytes);
+  const std::string_view text = capture::text_of_head(head);
+  const std::size_t written = all.find_last_not_of('\0') + 1;
+  const bool is_printable = std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
+  return is_printable && text.size() >= written / 2 ? text : std::string_view();
 }
 
 class FoldedReader {
@@ -111,7 +167,6 @@ class FoldedReader {
     if (const Status status = look_ahead(); !status) {
       return status.error();
     }
-    events_.row_of(kEvent, true);
     while (true) {
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, reader_.offset(), "folded: cancelled"};
@@ -129,6 +184,9 @@ class FoldedReader {
     if (account_.parsed == 0) {
       return Error{ErrorCode::kCorrupt, 0, "folded: no line is a callstack with a count"};
     }
+    if (other_lines_ > lines_) {
+      return Error{ErrorCode::kCorrupt, 0, "folded: most lines are not a callstack with a count"};
+    }
     return account_;
   }
 
@@ -138,12 +196,24 @@ class FoldedReader {
     if (!head) {
       return head.error();
     }
-    has_two_counts_ = count_lines(bytes::text_of(*head), false).all_have_two();
+    const LineCounts lines = count_lines(bytes::text_of(*head), false);
+    has_two_counts_ = lines.all_have_two();
+    counts_memory_ = lines.counts_memory;
+    if (lines.austin == 0) {
+      events_.row_of(kEvent, true);
+      return {};
+    }
+    for (const std::string_view event : {kWall, kCpu}) {
+      sink_.system().metadata(std::string(core::kUnitKey).append(event), "microseconds");
+    }
+    for (const std::string_view event : {kTaken, kGivenBack}) {
+      sink_.system().metadata(std::string(core::kUnitKey).append(event), "bytes");
+    }
     return {};
   }
 
   [[nodiscard]] std::optional<Line> parse(std::string_view text) const {
-    return has_two_counts_ ? parse_two_counts(text) : parse_line(text);
+    return has_two_counts_ ? parse_two_counts(text) : parse_line(text, counts_memory_);
   }
 
   Result<bool> read_line() {
@@ -165,6 +235,7 @@ class FoldedReader {
         sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, line_.offset);
       }
     } else {
+      other_lines_ += is_text ? std::uint64_t{1} : std::uint64_t{0};
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, line_.bytes, true);
     }
     return true;
@@ -177,6 +248,7 @@ class FoldedReader {
       return {};
     }
     account_.parsed += size;
+    ++lines_;
     return add(line);
   }
 
@@ -206,8 +278,22 @@ class FoldedReader {
       rest.remove_prefix(end + 1);
     }
     std::reverse(addresses_.begin(), addresses_.end());
+    if (line.austin) {
+      return add_austin(*line.austin);
+    }
     const Status added = add_sample(kEvent, line.count);
     return added && line.before ? add_sample(kEventBefore, *line.before) : added;
+  }
+
+  Status add_austin(const AustinCounts& counts) {
+    Status added = counts.time ? add_sample(kWall, *counts.time) : Status{};
+    if (added && counts.time && !counts.is_idle) {
+      added = add_sample(kCpu, *counts.time);
+    }
+    if (added && (counts.memory.digits != 0 || !counts.time)) {
+      added = add_sample(counts.gives_back ? kGivenBack : kTaken, counts.memory);
+    }
+    return added;
   }
 
   Status add_sample(std::string_view event, const core::DecimalWeight& weight) {
@@ -226,6 +312,9 @@ class FoldedReader {
   capture::WeightedEvents events_;
   capture::ByteAccount account_;
   bool has_two_counts_ = false;  // every line has
+  bool counts_memory_ = false;   // austin's memory mode
+  std::uint64_t lines_ = 0;
+  std::uint64_t other_lines_ = 0;  // of text
   std::vector<std::uint64_t> addresses_;
 };
 
@@ -233,11 +322,8 @@ class FoldedReader {
 
 capture::Probe probe(const capture::CaptureHead& head) {
   using capture::ProbeAnswer;
-  const std::string_view text = bytes::text_of(head.bytes);
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-  if (!printable) {
+  const std::string_view text = text_of(head);
+  if (text.empty()) {
     return {ProbeAnswer::kNo, "is not text"};
   }
   const LineCounts lines = count_lines(text, head.whole);

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
 #include "capture/byte_account.h"
 #include "capture/loss_counters.h"
 #include "formats/nettrace/trace_header.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "capture/wait_rules.h"
 #include "formats/perf/perf_losses.h"
 
 namespace stackpack::perf {
@@ -81,7 +82,11 @@ const SwitchEvents::Tracepoint& SwitchEvents::tracepoint(std::uint32_t number, c
       point.kind = Kind::kNoFormat;
     }
   }
-  uses_samples_ = uses_samples_ || point.kind == Kind::kSwitch;
+  if (point.kind == Kind::kSwitch) {
+    uses_samples_ = true;
+    const bool is_sampled = attr.has_flag(attr_flag::kFrequency) || attr.sample_period > 1;
+    sampled_events_ += is_sampled ? 1U : 0U;
+  }
   return point;
 }
 
@@ -321,6 +326,9 @@ void SwitchEvents::finished_round() {
 void SwitchEvents::finish() {
   if (steps_back_ != 0 && (uses_samples_ || has_records_)) {
     sink_.losses().add(loss::kClockStepsBack, LossKind::kNotice, steps_back_);
+  }
+  if (sampled_events_ != 0) {
+    sink_.losses().add(capture::kSampledSwitchEvents, LossKind::kNotice, sampled_events_);
   }
   if (bad_ != 0) {
     sink_.losses().add(loss::kBadWaitEvents, LossKind::kDamage, bad_, bad_at_);

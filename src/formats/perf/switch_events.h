@@ -126,6 +126,7 @@ class SwitchEvents {
   bool has_records_ = false;
   bool has_formats_ = false;  // TRACING_DATA was there
   std::uint64_t steps_back_ = 0;
+  std::uint64_t sampled_events_ = 0;
   std::uint64_t bad_ = 0;
   std::uint64_t bad_at_ = 0;
   std::uint64_t without_format_ = 0;

@@ -18,7 +18,6 @@ inline constexpr std::string_view kTooDeep = "perf_script_stack_too_deep";
 inline constexpr std::string_view kBranchesNotKept = "perf_script_branches_not_kept";
 inline constexpr std::string_view kTraceTextNotKept = "perf_script_trace_text_not_kept";
 inline constexpr std::string_view kProcessNotTold = "perf_script_process_not_told";
-inline constexpr std::string_view kSourceLinesNotKept = "perf_script_source_lines_not_kept";
 // Samples that are branches of a decoded hardware trace, as Intel PT.
 inline constexpr std::string_view kTracedBranches = "perf_script_traced_branches";
 
@@ -38,8 +37,7 @@ inline constexpr capture::SkipReason kOtherRecord{"perf_script_other_record"};
 /// All of them, for the registry of formats.
 inline constexpr std::string_view kLossNames[] = {
     loss::kTooManyEvents,    loss::kTooDeep,        loss::kBranchesNotKept,
-    loss::kTraceTextNotKept, loss::kProcessNotTold, loss::kSourceLinesNotKept,
-    loss::kTracedBranches,
+    loss::kTraceTextNotKept, loss::kProcessNotTold, loss::kTracedBranches,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kUnknownLine,

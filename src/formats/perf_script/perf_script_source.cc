@@ -12,6 +12,7 @@
 #include "bytes/byte_text.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
+#include "capture/text_head.h"
 #include "core/string_table.h"
 #include "formats/perf_script/perf_script_losses.h"
 #include "formats/perf_script/script_line.h"
@@ -28,7 +29,6 @@ constexpr std::size_t kMostThreads = std::size_t{1} << 20;
 constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
 constexpr std::uint64_t kMostOffset = std::uint64_t{1}
                                       << 32;  // larger ones are addresses in memory
-constexpr std::size_t kAddressColumns = 16;   // in which perf right-aligns an address
 constexpr std::string_view kNamelessEvent = "samples";
 
 bool is_text(std::string_view line) {
@@ -53,7 +53,7 @@ class ScriptStack {
   void clear() {
     addresses_.clear();
     runs_.clear();
-    inlined_.clear();
+    calls_.clear();
     lines_ = 0;
   }
 
@@ -62,51 +62,89 @@ class ScriptStack {
 
   /// False: there are too many names.
   bool add(const ScriptFrame& frame) {
-    if (++lines_ > kMostFrames) {
-      return true;
+    const bool added = put_complete();
+    if (++lines_ <= kMostFrames) {
+      calls_.push_back(
+          {frame.address, std::string(frame.name), std::string(frame.file), frame.inlined, {}, 0});
     }
-    if (frame.inlined) {
-      inlined_.emplace_back(frame.name);
-      return true;
-    }
-    if (frame.name.empty() && frame.file.empty() && inlined_.empty()) {
-      put(frame.address,
-          frame.address >= kFirstKernelAddress ? FrameMode::kKernel : FrameMode::kUser);
-      return true;
-    }
-    capture::FunctionFact fact;
-    const std::string unnamed = frame.name.empty() ? text_of(frame) : std::string();
-    fact.name = frame.name.empty() ? std::string_view(unnamed) : frame.name;
-    facts_.clear();
-    for (auto call = inlined_.rbegin(); call != inlined_.rend(); ++call) {
-      facts_.push_back({*call, {}, {}, 0});
-    }
-    fact.code.inlined = facts_;
-    const bool added = put(names_.address_of(fact, {frame.file}));
-    inlined_.clear();
     return added;
+  }
+
+  /// Where the frame is that was added last.
+  void place(const SourcePlace& place) {
+    if (!calls_.empty() && lines_ <= kMostFrames) {
+      calls_.back().source = place.file;
+      calls_.back().line = place.line;
+      calls_.back().inlined |= place.inlined;
+    }
   }
 
   /// After the last frame. False: there are too many names.
   bool finish() {
-    bool added = true;
-    for (const std::string& name : inlined_) {  // into nothing that is there
+    bool added = put_complete();
+    for (const Call& call : calls_) {  // inlined into nothing that is there
       capture::FunctionFact fact;
-      fact.name = name;
+      fact.name = call.name;
+      fact.code = {call.source, call.line, {}};
       added = put(names_.address_of(fact)) && added;
     }
-    inlined_.clear();
+    calls_.clear();
     return added;
   }
 
   [[nodiscard]] capture::StackView view() const { return {addresses_, runs_}; }
 
  private:
-  static std::string text_of(const ScriptFrame& frame) {
-    const std::string address = hex(frame.address);
-    const std::string_view file = frame.file.substr(frame.file.rfind('/') + 1);
-    return file.empty() || frame.address >= kMostOffset ? address
-                                                        : std::string(file) + "+" + address;
+  struct Call {
+    std::uint64_t address = 0;
+    std::string name;
+    std::string file;
+    bool inlined = false;
+    std::string source;
+    std::uint32_t line = 0;
+  };
+
+  static std::string text_of(const Call& call) {
+    const std::string address = hex(call.address);
+    const std::string_view file = std::string_view(call.file).substr(call.file.rfind('/') + 1);
+    return file.empty() || call.address >= kMostOffset ? address
+                                                       : std::string(file) + "+" + address;
+  }
+
+  // A function and what is inlined there: then `calls_` is empty.
+  bool put_complete() {
+    if (calls_.empty() || calls_.back().inlined) {
+      return true;
+    }
+    const Call& function = calls_.back();
+    bool added = true;
+    if (function.name.empty() && function.file.empty() && calls_.size() == 1) {
+      put(function.address,
+          function.address >= kFirstKernelAddress ? FrameMode::kKernel : FrameMode::kUser);
+    } else {
+      added = put_named(function);
+    }
+    calls_.clear();
+    return added;
+  }
+
+  bool put_named(const Call& function) {
+    capture::FunctionFact fact;
+    const std::string unnamed = function.name.empty() ? text_of(function) : std::string();
+    fact.name = function.name.empty() ? unnamed : function.name;
+    const Call& innermost = calls_.front();
+    inlined_.clear();
+    for (std::size_t i = calls_.size() - 1; i-- > 0;) {
+      // perf 6.1 gives all calls of an address the line of the innermost one.
+      const Call& caller = calls_[i + 1];
+      const bool is_told = caller.line != innermost.line || caller.source != innermost.source;
+      inlined_.push_back({calls_[i].name,
+                          {},
+                          is_told ? std::string_view(caller.source) : std::string_view(),
+                          is_told ? caller.line : 0});
+    }
+    fact.code = {innermost.source, innermost.line, inlined_};
+    return put(names_.address_of(fact, {function.file}));
   }
 
   bool put(std::optional<std::uint64_t> name) {
@@ -127,8 +165,8 @@ class ScriptStack {
   capture::SyntheticFrames names_;
   std::vector<std::uint64_t> addresses_;
   std::vector<capture::ModeRun> runs_;
-  std::vector<std::string> inlined_;  // innermost first, into the frame to come
-  std::vector<capture::InlinedFact> facts_;
+  std::vector<Call> calls_;  // the frame added last, after those inlined into it
+  std::vector<capture::InlinedFact> inlined_;
   std::size_t lines_ = 0;
 };
 
@@ -163,6 +201,9 @@ class ScriptReader {
     if (!any_) {
       return Error{ErrorCode::kCorrupt, 0, "perf script: no line begins a sample"};
     }
+    if (unknown_lines_ > lines_) {
+      return Error{ErrorCode::kCorrupt, 0, "perf script: most lines belong to no sample"};
+    }
     sink_.system().metadata("os.name", "Linux");
     return account_;
   }
@@ -185,8 +226,9 @@ class ScriptReader {
     }
     const bool indented = line.text.starts_with('\t') || line.text.starts_with(' ');
     auto head = parse_head(line.text);
-    if (indented && !(head && is_timed(*head)) && is_detail(line.text)) {
-      account_.parsed += line.bytes;
+    const bool is_head = head && (is_timed(*head) || head->other_record);
+    if (indented && !is_head && is_detail(line.text)) {
+      parsed(line.bytes);
       return failure_;
     }
     give_up_bare();
@@ -195,7 +237,7 @@ class ScriptReader {
     }
     if (head && !head->other_record && fits_others(*head)) {
       const Status ended = end_sample();
-      account_.parsed += line.bytes;
+      parsed(line.bytes);
       return ended ? begin_sample(*head, line.offset) : ended;
     }
     if (head && head->other_record) {
@@ -217,11 +259,11 @@ class ScriptReader {
     if (in_sample_ && !is_flat) {
       return take_detail(text);
     }
-    if (timed_.value_or(false) || !parse_frame(text)) {
+    if (timed_.value_or(false) || !parse_frame(text) || begins_with_number(line)) {
       return false;
     }
     failure_ = end_sample();
-    account_.parsed += bare_ ? bare_line_.bytes : 0;
+    parsed(bare_ ? bare_line_.bytes : 0);
     is_headless_ = !bare_;
     const std::string head = bare_.value_or("");
     bare_.reset();
@@ -254,10 +296,14 @@ class ScriptReader {
     }
     const auto frame = parse_frame(text);
     if (frame) {
+      drop_address();
       add_frame(*frame);
       sample_.origin = StackOrigin::kRecorded;
-    } else if (is_source_line(text)) {
-      sink_.losses().add(loss::kSourceLinesNotKept, LossKind::kNotice, 1);
+    } else if (is_instruction(text)) {
+      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
+      return true;
+    } else if (const auto place = parse_source_place(text)) {
+      stack_.place(*place);
       return true;
     }
     return frame.has_value();
@@ -323,15 +369,24 @@ class ScriptReader {
     const std::size_t begin = std::min(rest.find_first_not_of(' '), rest.size());
     const std::size_t end = std::min(rest.find(' ', begin), rest.size());
     const std::string_view text = before_branches(rest);
-    auto frame = end > kAddressColumns || head.event.empty() ? parse_frame(text) : std::nullopt;
-    if (const auto traced = parse_traced_branch(rest)) {
+    std::optional<ScriptFrame> frame = parse_traced_branch(rest);
+    if (frame) {
       sink_.losses().add(loss::kTracedBranches, LossKind::kNotice, 1);
-      frame = traced;
+    } else if (end > kAddressColumns || head.event.empty()) {
+      frame = parse_frame(last_location(text));
     }
     if (frame) {
       add_frame(*frame);
       sample_.origin = StackOrigin::kIpOnly;
     } else if (!text.empty()) {
+      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
+    }
+  }
+
+  // Before a callstack the address in the first line is one of data.
+  void drop_address() {
+    if (sample_.origin == StackOrigin::kIpOnly) {
+      stack_.clear();
       sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
     }
   }
@@ -373,7 +428,13 @@ class ScriptReader {
     }
   }
 
+  void parsed(std::size_t bytes) {
+    account_.parsed += bytes;
+    ++lines_;
+  }
+
   void skip(SkipReason reason, LossKind kind, const capture::TextLine& line) {
+    unknown_lines_ += reason == skip::kUnknownLine ? std::uint64_t{1} : std::uint64_t{0};
     account_.skipped.add(reason, line.bytes);
     if (line.begins) {
       sink_.losses().add(name_of(reason), kind, 1, line.offset);
@@ -391,6 +452,8 @@ class ScriptReader {
   bool in_sample_ = false;
   bool keeps_ = false;
   bool any_ = false;
+  std::uint64_t lines_ = 0;  // of samples
+  std::uint64_t unknown_lines_ = 0;
   std::optional<bool> timed_;         // whether samples have times, once there is one
   std::optional<bool> names_events_;  // the first one does
   bool is_headless_ = false;          // the sample has no first line
@@ -406,7 +469,6 @@ class ScriptReader {
 class LineCounts {
  public:
   void add(std::string_view line, bool is_cut) {
-    line.remove_suffix(line.ends_with('\r') ? 1 : 0);
     const std::string_view text = trimmed(line);
     if (text.empty() || line.starts_with('#')) {
       may_be_bare_ = false;
@@ -448,7 +510,7 @@ class LineCounts {
  private:
   bool is_detail(std::string_view text) {
     const auto frame = parse_frame(text);
-    if (!frame && count_branches(text) == 0 && (frames_ == 0 || !is_source_line(text))) {
+    if (!frame && count_branches(text) == 0 && (frames_ == 0 || !parse_source_place(text))) {
       return false;
     }
     ++frames_;
@@ -475,18 +537,14 @@ class LineCounts {
 }  // namespace
 
 capture::Probe probe(const capture::CaptureHead& head) {
-  using capture::ProbeAnswer;
-  std::string_view text = bytes::text_of(head.bytes);
-  if (!is_text(text)) {
-    return {ProbeAnswer::kNo, "is not text"};
+  const std::string_view text = capture::text_of_head(head);
+  if (text.empty()) {
+    return {capture::ProbeAnswer::kNo, "is not text"};
   }
   LineCounts counts;
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    const bool is_cut = newline == std::string_view::npos && !head.whole;
-    counts.add(text.substr(0, newline), is_cut);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-  }
+  capture::for_each_line(text, head.whole, [&counts](std::string_view line, bool is_cut) {
+    counts.add(line, is_cut);
+  });
   return counts.answer();
 }
 

@@ -15,6 +15,7 @@ constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::uint64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kLeastLongDigits = 12;    // of an address in memory
 constexpr std::size_t kMostPeriodColumns = 16;  // in front of an address of 16 columns
+constexpr std::size_t kPeriodColumns = 10;      // in which perf right-aligns a period
 
 // The next word of `rest`, which begins after it then.
 std::string_view take_word(std::string_view& rest) {
@@ -39,7 +40,11 @@ std::optional<std::uint32_t> id_of(std::string_view text) {
   return text == "-1" ? std::optional(kUnknownId) : number_of<std::uint32_t>(text);
 }
 
-bool take_ids(std::string_view word, SampleHead& head) {
+// `columns`: of the word and the blanks before it. No thread has a number of so many.
+bool take_ids(std::string_view word, std::size_t columns, SampleHead& head) {
+  if (columns >= kPeriodColumns && word.find('/') == std::string_view::npos) {
+    return false;
+  }
   const std::size_t slash = word.find('/');
   const auto last = id_of(slash == std::string_view::npos ? word : word.substr(slash + 1));
   const auto first = slash == std::string_view::npos ? last : id_of(word.substr(0, slash));
@@ -95,9 +100,10 @@ bool is_hex(std::string_view text) {
 
 // `PID/TID VM:N VCPU:N [CPU] MISC` at the beginning of `rest`, which begins after it then. False:
 // there is no id.
-bool take_place(std::string_view& rest, SampleHead& head) {
+bool take_place(std::string_view& rest, std::size_t blanks, SampleHead& head) {
   std::string_view after = rest;
-  const bool has_ids = take_ids(take_word(after), head);
+  const std::string_view first = take_word(after);
+  const bool has_ids = take_ids(first, blanks + first.size(), head);
   if (has_ids) {
     rest = after;
   }
@@ -190,9 +196,12 @@ std::optional<SampleHead> find_head(std::string_view line, bool needs_ids, Take 
       return std::nullopt;
     }
     SampleHead head;
-    head.comm = trimmed(line.substr(0, line.size() - rest.size()));
+    const std::string_view before = line.substr(0, line.size() - rest.size());
+    head.comm = trimmed(before);
+    const std::size_t blanks = before.size() - (before.find_last_not_of(kBlanks) + 1);
     std::string_view after = rest;
-    if ((take_place(after, head) || !needs_ids) && take(after, head)) {
+    if ((take_place(after, blanks - (head.comm.empty() ? 0 : 1), head) || !needs_ids) &&
+        take(after, head)) {
       return head;
     }
   }
@@ -239,7 +248,39 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
+bool begins_with_number(std::string_view line) {
+  std::string_view rest = line;
+  const std::string_view word = take_word(rest);
+  if (line.starts_with('\t') || word.find_first_not_of(kDigits) != std::string_view::npos) {
+    return false;
+  }
+  const bool is_alone = trimmed(rest).empty() && line.size() - rest.size() <= kPeriodColumns;
+  return is_alone || trimmed(rest).ends_with(':') || parse_flat_sample(line).has_value();
+}
+
+std::string_view last_location(std::string_view text) {
+  // Each address is aligned to the right in columns of its own.
+  std::size_t begin = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t before = rest.size();
+    const std::string_view word = take_word(rest);
+    if (is_hex(word) && before - rest.size() >= kAddressColumns && !rest.empty()) {
+      begin = text.size() - before;
+    }
+  }
+  return trimmed(text.substr(begin));
+}
+
+bool is_instruction(std::string_view text) {
+  return text.starts_with("insn: ") || text.starts_with("ilen: ");
+}
+
 std::optional<SampleHead> parse_head(std::string_view line) {
+  if (constexpr std::string_view kRecord = "PERF_RECORD_"; line.starts_with(kRecord)) {
+    SampleHead head;
+    head.other_record = true;
+    return head;
+  }
   if (!trimmed(line).ends_with(':') && line.find(": ") == std::string_view::npos &&
       line.find(":\t") == std::string_view::npos) {
     return std::nullopt;  // most lines are those of callstacks
@@ -266,6 +307,11 @@ SampleHead parse_bare_head(std::string_view line) {
   });
   if (!head) {
     head = find_head(line, false, take_untimed);
+  }
+  if (!head) {
+    head = find_head(line, false, [](std::string_view rest, SampleHead& found) {
+      return take_period(rest, found) && trimmed(rest).empty();
+    });
   }
   SampleHead name_only;
   name_only.comm = trimmed(line);
@@ -318,10 +364,26 @@ std::optional<ScriptFrame> parse_traced_branch(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_source_line(std::string_view text) {
+std::optional<SourcePlace> parse_source_place(std::string_view text) {
+  constexpr std::string_view kInlined = " (inlined)";
+  SourcePlace place;
+  place.inlined = text.ends_with(kInlined);
+  text.remove_suffix(place.inlined ? kInlined.size() : 0);
+  const std::size_t bracket = text.rfind('[');
+  if (text.ends_with(']') && bracket != 0 &&
+      is_hex(text.substr(bracket + 1, text.size() - bracket - 2))) {
+    return place;
+  }
   const std::size_t colon = text.rfind(':');
-  return colon != std::string_view::npos && colon != 0 && colon + 1 < text.size() &&
-         text.find_first_not_of(kDigits, colon + 1) == std::string_view::npos;
+  const auto line = colon == std::string_view::npos
+                        ? std::nullopt
+                        : number_of<std::uint32_t>(text.substr(colon + 1));
+  if (!line || (colon == 0 && *line != 0)) {
+    return std::nullopt;
+  }
+  place.file = text.substr(0, colon);
+  place.line = *line;
+  return place;
 }
 
 std::uint64_t count_branches(std::string_view text) {

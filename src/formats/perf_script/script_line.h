@@ -1,6 +1,7 @@
 // The lines of `perf script` with its default fields, one at a time. Texts are views of the line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -8,6 +9,8 @@
 #include "stackpack/model.h"
 
 namespace stackpack::perf_script {
+
+inline constexpr std::size_t kAddressColumns = 16;  ///< in which perf right-aligns an address
 
 /// The first line of a sample: `COMM PID/TID [CPU] MISC SECONDS: PERIOD EVENT: REST`. What of it is
 /// there depends on what was recorded and on -F.
@@ -49,6 +52,16 @@ struct ScriptFrame {
 /// Nothing when the line, without the blanks around it, is none.
 std::optional<ScriptFrame> parse_frame(std::string_view text);
 
+/// Whether the line is the first one of a sample and begins with a thread or a period, and not with
+/// an address, which has a tab in front, or more columns.
+bool begins_with_number(std::string_view line);
+
+/// Where the sample is, of a text that may have an address of data in front (-F +addr).
+std::string_view last_location(std::string_view text);
+
+/// Bytes of an instruction or their number, as -F +insn and +insnlen print them.
+bool is_instruction(std::string_view text);
+
 /// Entries of a branch stack (`0xFROM/0xTO/P/-/-/0`) in the text.
 std::uint64_t count_branches(std::string_view text);
 
@@ -59,8 +72,16 @@ std::string_view before_branches(std::string_view text);
 /// text is none.
 std::optional<ScriptFrame> parse_traced_branch(std::string_view text);
 
-/// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`.
-bool is_source_line(std::string_view text);
+/// Where a frame is in its source, as -F +srcline adds it in a line of its own: `file.c:12`, and
+/// `IMAGE[ADDRESS]` or `:0` where it is not known.
+struct SourcePlace {
+  std::string_view file;
+  std::uint32_t line = 0;
+  bool inlined = false;  ///< the frame is: perf says so behind the source line then
+};
+
+/// Nothing when the line, without the blanks around it, is none.
+std::optional<SourcePlace> parse_source_place(std::string_view text);
 
 /// Without blanks at both ends.
 std::string_view trimmed(std::string_view text);

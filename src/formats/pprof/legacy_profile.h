@@ -15,9 +15,8 @@
 
 namespace stackpack::pprof {
 
-/// A profile under construction, as pprof's own readers of these formats make it.
-class LegacyProfile {
- public:
+/// What a file of these formats says: columns, samples, and the places that they name.
+struct LegacyContent {
   using Values = std::vector<std::int64_t>;
 
   struct Sample {
@@ -46,7 +45,11 @@ class LegacyProfile {
   std::int64_t duration_ns = 0;
   std::vector<Sample> samples;
   std::uint64_t damaged = 0;  ///< lines that are no samples
+};
 
+/// A profile under construction, as pprof's own readers of these formats make it.
+class LegacyProfile : public LegacyContent {
+ public:
   /// The number of the location of an address.
   std::uint32_t location(std::uint64_t address);
   [[nodiscard]] std::vector<Location>& locations() { return locations_; }

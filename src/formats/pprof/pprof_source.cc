@@ -340,7 +340,8 @@ class ProfileReader {
 }  // namespace
 
 // A profile of another format that pprof reads, as a profile.proto.
-static Result<capture::ByteAccount> read_as_proto(io::ByteSource& source, std::string content,
+static Result<capture::ByteAccount> read_as_proto(io::ByteSource& source,
+                                                  const std::string& content,
                                                   capture::CallstackSink& sink,
                                                   const ReadOptions& options) {
   const Result<LegacyProfile> profile = read_legacy(content);
@@ -372,7 +373,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
     return legacy.error();
   }
   if (!legacy->empty()) {
-    return read_as_proto(source, std::move(*legacy), sink, options);
+    return read_as_proto(source, *legacy, sink, options);
   }
   return ProfileReader(source, sink, options).run();
 }

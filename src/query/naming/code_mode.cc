@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "capture/rebased_addresses.h"
+
 namespace stackpack::query {
 
 CodeMode more_telling(CodeMode a, CodeMode b) {
@@ -10,6 +12,16 @@ CodeMode more_telling(CodeMode a, CodeMode b) {
                                  CodeMode::kUnknown, CodeMode::kInlined};
   return *std::find_if(kOrder.begin(), kOrder.end(),
                        [&](CodeMode mode) { return mode == a || mode == b; });
+}
+
+bool is_made_at_run_time(const Function& function) {
+  constexpr std::array kOfProcesses = {FunctionSource::kClr, FunctionSource::kJScript,
+                                       FunctionSource::kPerfMap, FunctionSource::kJitdump};
+  const bool is_name = function.owner == FunctionOwner::kKernel &&
+                       capture::RebasedAddresses::is_name(function.start);
+  return function.owner == FunctionOwner::kProcess ||
+         (is_name && std::find(kOfProcesses.begin(), kOfProcesses.end(), function.source) !=
+                         kOfProcesses.end());
 }
 
 CodeMode code_mode(FrameMode mode, bool made_at_run_time) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "stackpack/model.h"
+#include "stackpack/names.h"
 
 namespace stackpack::query {
 
@@ -14,6 +15,10 @@ enum class CodeMode : std::uint8_t {
   kUnknown = 3,
   kInlined = 4,  ///< wherever it occurs
 };
+
+/// Whether a function is code that a process made at run time. In a merged file, where it is a name
+/// alone, that is known of those whose compiler or map says so.
+bool is_made_at_run_time(const Function& function);
 
 /// The mode of code that is no inlined call.
 CodeMode code_mode(FrameMode mode, bool made_at_run_time);

@@ -1,5 +1,7 @@
 #include "query/naming/frame_entities.h"
 
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,7 +53,7 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
 
 CodeMode mode_of(const Frame& frame, const CodeLocation& location) {
   const bool made_at_run_time =
-      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
+      location.function != nullptr && is_made_at_run_time(*location.function);
   return code_mode(frame.mode, made_at_run_time);
 }
 
@@ -74,21 +76,8 @@ std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
 }
 
 std::uint32_t FrameEntities::number_of(FrameEntity entity) {
-  std::string key = entity.name;
-  key += '\0';
-  key += entity.module;
-  key += '\0';
-  key += entity.place;
-  if (!entity.function.empty()) {
-    key += '\0' + entity.function + '\0' + entity.function_module;
-  }
-  const std::uint32_t number = texts_.intern(key);
-  if (number == entities_.size()) {
-    entities_.push_back(std::move(entity));
-  } else {
-    see_as(number, entity.mode);
-  }
-  return number;
+  entity.aliases = aliases_of(entity.function.empty() ? entity.name : entity.function);
+  return entities_.number(std::move(entity));
 }
 
 std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
@@ -105,6 +94,22 @@ std::uint32_t FrameEntities::whole_of(std::uint32_t number) {
     wholes_[number] = number_of(std::move(whole)) + 1;
   }
   return wholes_[number] - 1;
+}
+
+std::vector<AliasList> FrameEntities::aliases_of(std::string_view name) {
+  if (!aliases_) {
+    const Names& names = selection_.view().names;
+    std::unordered_map<std::string_view, std::vector<std::string>> lists;
+    for (const FunctionAlias& row : names.aliases) {
+      lists[names.texts[row.name]].emplace_back(names.texts[row.alias]);
+    }
+    aliases_.emplace();
+    for (auto& [of, list] : lists) {
+      aliases_->emplace(of, AliasList{std::make_shared<std::vector<std::string>>(std::move(list))});
+    }
+  }
+  const auto found = aliases_->find(name);
+  return found == aliases_->end() ? std::vector<AliasList>() : std::vector{found->second};
 }
 
 std::string FrameEntities::made_by(const MappingContext& context) {
@@ -138,8 +143,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
   // Code that was made at run time may have an image: .NET says of which assembly a method is.
-  const bool of_process = location.function != nullptr &&
-                          location.function->owner == FunctionOwner::kProcess &&
+  const bool of_process = location.function != nullptr && is_made_at_run_time(*location.function) &&
                           (!has_image || capture::is_memory_name(location.module->path));
   const std::string module(of_process  ? made_by(context)
                            : has_image ? std::string(file_name_of(*location.module))

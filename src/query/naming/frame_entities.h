@@ -7,14 +7,15 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "capture/life_index.h"
 #include "core/number_table.h"
-#include "core/string_table.h"
 #include "query/naming/broken_roots.h"
 #include "query/naming/code_mode.h"
+#include "query/naming/entity_table.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
@@ -30,19 +31,6 @@ enum class FrameGrain : std::uint8_t {
   kUnlinedAddress,  ///< functions with the offsets of code that has no line
   kCodeAddress,     ///< functions with the offsets of their code in images
   kAddress,         ///< every address apart
-};
-
-/// A thing that frames are counted under.
-struct FrameEntity {
-  std::string name;    ///< of the function; `[module]` for code without a name; an address
-  std::string module;  ///< file name of the image; empty: none
-  std::string place;   ///< file:line, with FrameGrain::kLine; +0xoffset, with kUnlinedAddress;
-                       ///< ROW+0xoffset, with kCodeAddress: the row of a mapping of the image
-  /// Of the kinds of code that it was seen as, the one that says most.
-  CodeMode mode = CodeMode::kUnknown;
-  /// With keep_functions, of modules and files: the function whose code it is, and its image.
-  std::string function{};
-  std::string function_module{};
 };
 
 /// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
@@ -88,12 +76,12 @@ class FrameEntities {
   /// The number of an entity that another one of this kind named.
   std::uint32_t number_of(FrameEntity entity);
   /// An entity was seen as a kind of code.
-  void see_as(std::uint32_t number, CodeMode mode) {
-    entities_[number].mode = more_telling(entities_[number].mode, mode);
-  }
+  void see_as(std::uint32_t number, CodeMode mode) { entities_.see_as(number, mode); }
 
   [[nodiscard]] const SampleSelection& selection() const { return selection_; }
-  [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
+  [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_.all(); }
+  /// All of them, for another owner: the last call.
+  [[nodiscard]] EntityTable take() { return std::move(entities_); }
   /// Frames in contexts that it was asked about and keeps, some 60 bytes each.
   [[nodiscard]] std::size_t frame_count() const { return known_.size(); }
 
@@ -113,6 +101,8 @@ class FrameEntities {
     std::uint32_t count = 0;
   };
 
+  // The other names of a function.
+  std::vector<AliasList> aliases_of(std::string_view name);
   // The module of code that a process makes at run time: `[JIT] node`.
   std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
@@ -129,12 +119,13 @@ class FrameEntities {
   bool folds_inlined_ = false;
   std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
+  // By the name of functions; none before one is asked for.
+  std::optional<std::unordered_map<std::string_view, AliasList>> aliases_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame
-  std::vector<FrameEntity> entities_;
+  EntityTable entities_;
   std::vector<std::uint32_t> wholes_;  // by entity, plus one; 0: not asked for yet
-  core::StringTable texts_;            // of the entities, by their numbers
   std::vector<InlineFrame> inlined_;
 };
 

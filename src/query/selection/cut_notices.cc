@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "capture/unwind_losses.h"
+#include "capture/wait_rules.h"
 #include "core/saturating.h"
 
 namespace stackpack::query {
@@ -73,6 +74,22 @@ std::uint64_t negative_values(const Statistics& statistics) {
   return count;
 }
 
+// Whether there are intervals that an older program worked out.
+bool has_old_intervals(const Reader& reader) {
+  if (!reader.has_intervals()) {
+    return false;
+  }
+  const Result<std::vector<MetadataEntry>> metadata = reader.metadata();
+  return metadata && std::none_of(metadata->begin(), metadata->end(), [](const auto& entry) {
+           return entry.key == capture::kWaitRulesKey;
+         });
+}
+
+bool has_sampled_switches(const Statistics& statistics) {
+  return std::any_of(statistics.losses.begin(), statistics.losses.end(),
+                     [](const auto& loss) { return loss.name == capture::kSampledSwitchEvents; });
+}
+
 }  // namespace
 
 std::vector<std::string> cut_notices(const Statistics& statistics) {
@@ -93,6 +110,21 @@ std::vector<std::string> cut_notices(const Statistics& statistics) {
     notices.push_back("the callstacks of " + share_of(cut, total) +
                       " of the samples do not reach their root (" + std::to_string(cut) + " of " +
                       std::to_string(total) + ")");
+  }
+  if (has_sampled_switches(statistics)) {
+    notices.emplace_back(
+        "switches of threads were sampled, not all recorded, so that most of the threads' time is "
+        "unknown");
+  }
+  return notices;
+}
+
+std::vector<std::string> cut_notices(const Reader& reader) {
+  std::vector<std::string> notices = cut_notices(reader.statistics());
+  if (has_old_intervals(reader)) {
+    notices.emplace_back(
+        "an older version worked out its waits, and lets threads run on that have ended: convert "
+        "the capture again");
   }
   return notices;
 }

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "io/directories.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
 #include "query/selection/wait_samples.h"
 #include "query/selection/wait_stacks.h"
+#include "scratch/external_sort.h"
 
 namespace stackpack::query {
 
@@ -33,74 +35,69 @@ bool chooses_threads(const SampleFilter& filter) {
   return filter.pid || filter.tid || !filter.comms.empty();
 }
 
-// The same by time, in bounded memory: as many of the earliest ones as fit, pass by pass.
+// The same by time, in bounded memory. Of one time, as the file has them.
 class WaitsByTime {
  public:
-  WaitsByTime(const WaitSamples& waits, const SampleQuery& query) : waits_(waits), query_(query) {}
+  WaitsByTime(const WaitSamples& waits, const SampleQuery& query)
+      : waits_(waits), query_(query), rows_(io::temporary_directory(), kRows) {}
 
   /// The next one, which stays until take(); null at the end.
   Result<const StoredSample*> peek() {
-    if (next_ == rows_.size()) {
-      if (const Status filled = fill(); !filled) {
-        return filled.error();
+    if (!is_begun_) {
+      is_begun_ = true;
+      if (const Status sorted = sort(); !sorted) {
+        return sorted.error();
       }
+      return next();
     }
-    const StoredSample* const none = nullptr;
-    return next_ == rows_.size() ? none : &rows_[next_].sample;
+    return latest_;
   }
-  void take() { ++next_; }
+  /// Errors: kIo.
+  Status take() {
+    const auto row = next();
+    return row ? Status{} : row.error();
+  }
 
  private:
-  static constexpr std::size_t kRows = std::size_t{1} << 18;  // of 64 bytes, twice
+  static constexpr std::size_t kRows = std::size_t{1} << 18;  // of 72 bytes
 
   struct Row {
     StoredSample sample;
     std::uint64_t number = 0;  // in the file
-
-    [[nodiscard]] auto place() const { return std::tuple(sample.time_ns, number); }
+  };
+  struct ByTime {
+    static std::uint64_t key(const Row& row) { return row.sample.time_ns; }
+    static bool before(const Row& a, const Row& b) {
+      return std::tuple(a.sample.time_ns, a.number) < std::tuple(b.sample.time_ns, b.number);
+    }
   };
 
-  Status fill() {
-    const std::optional<Row> after = rows_.empty() ? last_ : std::optional(rows_.back());
-    rows_.clear();
-    next_ = 0;
-    if (is_done_) {
-      return {};
-    }
-    is_done_ = true;
+  Status sort() {
     std::uint64_t number = 0;
-    const auto by_place = [](const Row& a, const Row& b) { return a.place() < b.place(); };
-    const auto cut = [&] {
-      std::nth_element(rows_.begin(), rows_.begin() + kRows, rows_.end(), by_place);
-      rows_.resize(kRows);
-      is_done_ = false;
-    };
+    Status added;
     const Status read = waits_.visit(query_, [&](std::span<const StoredSample> samples) {
       for (const StoredSample& sample : samples) {
-        const Row row{sample, number++};
-        if (!after || after->place() < row.place()) {
-          rows_.push_back(row);
-        }
-        if (rows_.size() == 2 * kRows) {
-          cut();
-        }
+        added = added ? rows_.add({sample, number++}) : added;
       }
-      return true;
+      return added.has_value();
     });
-    if (rows_.size() > kRows) {
-      cut();
+    return added ? read : added;
+  }
+
+  Result<const StoredSample*> next() {
+    const Result<const Row*> row = rows_.next();
+    if (!row) {
+      return row.error();
     }
-    std::sort(rows_.begin(), rows_.end(), by_place);
-    last_ = rows_.empty() ? after : std::optional(rows_.back());
-    return read;
+    latest_ = *row == nullptr ? nullptr : &(*row)->sample;
+    return latest_;
   }
 
   const WaitSamples& waits_;
   SampleQuery query_;
-  std::vector<Row> rows_;
-  std::size_t next_ = 0;
-  std::optional<Row> last_;
-  bool is_done_ = false;
+  scratch::ExternalSort<Row, ByTime> rows_;
+  const StoredSample* latest_ = nullptr;
+  bool is_begun_ = false;
 };
 
 // Samples of the file, where they are wanted, and those of waits.
@@ -173,7 +170,9 @@ class JointSamples {
           return {};
         }
         give(**next);
-        waits.take();
+        if (const Status taken = waits.take(); !taken) {
+          return taken;
+        }
       }
       return {};
     };

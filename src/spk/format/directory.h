@@ -16,11 +16,11 @@ namespace stackpack::spk {
 /// Whether the rows of a section have texts: what a row takes in memory is not in proportion to
 /// the file then.
 constexpr bool has_texts(SectionKind kind) {
-  constexpr std::array kKinds{SectionKind::kEvents,        SectionKind::kProcesses,
-                              SectionKind::kThreads,       SectionKind::kModules,
-                              SectionKind::kMetadata,      SectionKind::kTexts,
-                              SectionKind::kSources,       SectionKind::kValueTexts,
-                              SectionKind::kControlGroups, SectionKind::kLabelSets};
+  constexpr std::array kKinds{
+      SectionKind::kEvents,    SectionKind::kProcesses,  SectionKind::kThreads,
+      SectionKind::kModules,   SectionKind::kMetadata,   SectionKind::kTexts,
+      SectionKind::kSources,   SectionKind::kValueTexts, SectionKind::kControlGroups,
+      SectionKind::kLabelSets, SectionKind::kAliasTexts};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 

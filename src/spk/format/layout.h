@@ -73,6 +73,8 @@ enum class SectionKind : std::uint32_t {
   kCyclePages = 46,
   kCyclePageIndex = 47,
   kLabelSets = 50,
+  kFunctionAliases = 55,
+  kAliasTexts = 56,
   kModuleFiles = 57,
 };
 
@@ -88,7 +90,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 38> kSectionNames{{
+inline constexpr std::array<SectionName, 40> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -126,8 +128,16 @@ inline constexpr std::array<SectionName, 38> kSectionNames{{
     {SectionKind::kCyclePages, "cycle_pages", false, true},
     {SectionKind::kCyclePageIndex, "cycle_page_index", false, false},
     {SectionKind::kLabelSets, "label_sets", false, false},
+    {SectionKind::kFunctionAliases, "function_aliases", false, false},
+    {SectionKind::kAliasTexts, "alias_texts", false, false},
     {SectionKind::kModuleFiles, "module_files", false, false},
 }};
+
+/// What a file says about names.
+inline constexpr std::array kNameSections{SectionKind::kFunctions,  SectionKind::kInlinedCalls,
+                                          SectionKind::kLines,      SectionKind::kTexts,
+                                          SectionKind::kLineBirths, SectionKind::kFunctionAliases,
+                                          SectionKind::kAliasTexts};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.
 inline constexpr std::uint32_t kFramesPerBlock = 65'536;

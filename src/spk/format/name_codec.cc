@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "bytes/byte_text.h"
 #include "bytes/byte_writer.h"
@@ -297,6 +298,14 @@ void encode_births(std::span<const std::uint64_t> rows, BlockContent& content) {
   write_births(out, rows, [](std::uint64_t born) { return born; });
 }
 
+void encode_alias_names(std::span<const std::uint32_t> rows, BlockContent& content) {
+  content.bytes().write_varint(rows.size());
+  ColumnWriter out(content);
+  std::uint32_t last = 0;
+  out.column(rows,
+             [&last](std::uint32_t row) { return std::uint64_t{row - std::exchange(last, row)}; });
+}
+
 void encode_texts(std::span<const std::string> rows, BlockContent& content) {
   content.bytes().write_varint(rows.size());
   ColumnWriter out(content);
@@ -389,6 +398,24 @@ Status decode_births(bytes::ByteCursor in, std::vector<std::uint64_t>& rows) {
   for (const std::uint64_t code : codes) {
     last += code == 0 ? 0 : static_cast<std::uint64_t>(bytes::zigzag_decode(code - 1));
     rows.push_back(code == 0 ? kUnknownTime : last);
+  }
+  return finish(in, true);
+}
+
+Status decode_alias_names(bytes::ByteCursor in, std::vector<FunctionAlias>& rows) {
+  const std::uint64_t count = read_varint(in);
+  if (!in.ok() || count == 0 || count > kNamesPerBlock) {
+    return in.corrupt("spk: function aliases: rows");
+  }
+  std::vector<std::uint64_t> distances;
+  read_column(in, static_cast<std::size_t>(count), distances);
+  std::uint64_t name = 0;
+  for (const std::uint64_t distance : distances) {
+    if (distance > kNoText - name) {
+      return in.corrupt("spk: function aliases: names");
+    }
+    name += distance;
+    rows.push_back({static_cast<std::uint32_t>(name), kNoText});
   }
   return finish(in, true);
 }

@@ -26,6 +26,8 @@ void encode_names(std::span<const InlinedCall> rows, std::uint64_t first_row, st
 void encode_names(std::span<const CodeLine> rows, std::uint32_t& texts, BlockContent& content);
 /// Births of as many lines.
 void encode_births(std::span<const std::uint64_t> rows, BlockContent& content);
+/// Which texts are names of as many aliases, ascending.
+void encode_alias_names(std::span<const std::uint32_t> rows, BlockContent& content);
 /// At most kRowsPerTableBlock texts.
 void encode_texts(std::span<const std::string> rows, BlockContent& content);
 
@@ -34,6 +36,7 @@ Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<Func
 Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<InlinedCall>& rows);
 Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<CodeLine>& rows);
 Status decode_births(bytes::ByteCursor in, std::vector<std::uint64_t>& rows);
+Status decode_alias_names(bytes::ByteCursor in, std::vector<FunctionAlias>& rows);
 Status decode_texts(bytes::ByteCursor in, TextTable& rows);
 
 /// Whether a file can have a function or line of these bytes: at least one, the last address of all

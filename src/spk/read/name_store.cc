@@ -1,6 +1,7 @@
 #include "spk/read/name_store.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "spk/format/layout.h"
@@ -56,6 +57,59 @@ Status read_births(BlockReader& blocks, const Directory& directory, std::vector<
   return {};
 }
 
+// Whether the aliases, as many as there are texts of them, come by name, then text, each once.
+bool are_in_order(const Names& names, std::size_t texts) {
+  const auto key = [&names](const FunctionAlias& row) {
+    return std::pair(row.name, names.texts[row.alias]);
+  };
+  for (std::size_t i = 0; i < names.aliases.size(); ++i) {
+    const FunctionAlias& row = names.aliases[i];
+    if (row.name >= texts || names.texts[row.alias].empty() ||
+        (i != 0 && key(names.aliases[i - 1]) >= key(row))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Texts of aliases come after those of the other rows, in a section of their own: readers that do
+// not know it find in texts what rows name, and nothing else.
+Status read_aliases(BlockReader& blocks, const Directory& directory, Names& names) {
+  const Error damage{ErrorCode::kCorrupt, kNoOffset, "spk: function aliases: rows"};
+  const std::size_t texts = names.texts.size();
+  const SectionRecord* const rows = directory.find(SectionKind::kFunctionAliases);
+  const SectionRecord* const aliases = directory.find(SectionKind::kAliasTexts);
+  if (rows == nullptr && aliases == nullptr) {
+    return {};
+  }
+  // A text has a byte at least, and the bytes are in proportion to the file.
+  if (rows == nullptr || aliases == nullptr || rows->items != aliases->items ||
+      aliases->items > aliases->raw_bytes) {
+    return damage;
+  }
+  Status read = read_section(
+      blocks, directory, SectionKind::kAliasTexts,
+      [&names](const bytes::ByteCursor& in) { return decode_texts(in, names.texts); },
+      [&] { return names.texts.size() - texts; });
+  if (!read) {
+    return read;
+  }
+  read = read_section(
+      blocks, directory, SectionKind::kFunctionAliases,
+      [&](const bytes::ByteCursor& in) {
+        const Status decoded = decode_alias_names(in, names.aliases);
+        return decoded && names.aliases.size() > rows->items ? Status(damage) : decoded;
+      },
+      [&names] { return names.aliases.size(); });
+  if (!read) {
+    return read;
+  }
+  for (std::size_t i = 0; i < names.aliases.size(); ++i) {
+    names.aliases[i].alias = static_cast<std::uint32_t>(texts + i);
+  }
+  return are_in_order(names, texts) ? Status{} : damage;
+}
+
 // Rows that are known to name rows that are there.
 bool keeps_inline_bounds(const Names& names) {
   InlineBounds bounds;
@@ -101,9 +155,13 @@ Result<Names> read_names(BlockReader& blocks, const Directory& directory) {
   if (const Status read = read_births(blocks, directory, names.lines); !read) {
     return read.error();
   }
+  const std::size_t stored_texts = names.texts.size();
+  if (const Status read = read_aliases(blocks, directory, names); !read) {
+    return read.error();
+  }
   const SectionRecord* const module_table = directory.find(SectionKind::kModules);
   const std::uint64_t modules = module_table == nullptr ? 0 : module_table->items;
-  const bool good = texts == names.texts.size() &&
+  const bool good = texts == stored_texts &&
                     std::all_of(names.functions.begin(), names.functions.end(),
                                 [&](const Function& row) { return has_module(row, modules); }) &&
                     std::all_of(names.lines.begin(), names.lines.end(), [&](const CodeLine& row) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "bytes/hash.h"
 #include "spk/format/layout.h"
@@ -31,7 +32,7 @@ NameWriter::NameWriter(SectionWriter& out, const std::string& scratch_directory,
       places_(space_),
       log_(scratch_directory, kRecentTextBytes) {}
 
-std::uint32_t NameWriter::number_of(std::string_view text) {
+std::uint32_t NameWriter::number_of(std::string_view text, bool add) {
   text = text.substr(0, kMaxNameBytes);
   if (text.empty() || !status_) {
     return kNoText;
@@ -50,6 +51,9 @@ std::uint32_t NameWriter::number_of(std::string_view text) {
       }
     }
     ++like.key;
+  }
+  if (!add) {
+    return kNoText;
   }
   if (texts_ == kNoText - 1) {
     status_ = Error{ErrorCode::kLimit, kNoOffset, "spk: too many names"};
@@ -83,11 +87,12 @@ Status NameWriter::enter(Stage stage) {
       out_.end_section(lines_);
       break;
     case Stage::kNone:
+    case Stage::kAliases:
     case Stage::kDone:
       break;
   }
   stage_ = stage;
-  if (stage != Stage::kDone) {
+  if (stage < Stage::kAliases) {
     out_.begin_section(stage == Stage::kFunctions ? SectionKind::kFunctions
                        : stage == Stage::kInlined ? SectionKind::kInlinedCalls
                                                   : SectionKind::kLines);
@@ -170,21 +175,34 @@ Status NameWriter::add(CodeLine row, const NameTexts& texts) {
   return line_rows_.size() == kNamesPerBlock ? flush() : status_;
 }
 
-Status NameWriter::write_texts() {
-  if (texts_ == 0) {
+Status NameWriter::add_alias(std::string_view name, std::string_view alias) {
+  if (const Status entered = enter(Stage::kAliases); !entered) {
+    return entered;
+  }
+  const std::uint32_t number = number_of(name, false);
+  alias = alias.substr(0, kMaxNameBytes);
+  if (number != kNoText && !alias.empty() && alias != name) {
+    aliases_.emplace_back(number, alias);
+  }
+  return status_;
+}
+
+template <typename TextOf>
+Status NameWriter::write_text_section(SectionKind kind, std::size_t count, TextOf text_of) {
+  if (count == 0) {
     return {};
   }
-  out_.begin_section(SectionKind::kTexts);
+  out_.begin_section(kind);
   std::vector<std::string> rows;
   std::size_t bytes = 0;
-  for (std::uint32_t i = 0; i < texts_; ++i) {
-    const TextPlace place = places_.get(i);
-    rows.emplace_back(static_cast<std::size_t>(place.bytes), '\0');
-    if (const Status read = log_.read(place.offset, rows.back()); !read) {
-      return read;
+  for (std::size_t i = 0; i < count; ++i) {
+    Result<std::string> text = text_of(i);
+    if (!text) {
+      return text.error();
     }
-    bytes += rows.back().size();
-    if (rows.size() == kRowsPerTableBlock || bytes >= kTableTextTarget || i + 1 == texts_) {
+    bytes += text->size();
+    rows.push_back(std::move(*text));
+    if (rows.size() == kRowsPerTableBlock || bytes >= kTableTextTarget || i + 1 == count) {
       content_.clear();
       encode_texts(rows, content_);
       if (const Result<BlockRecord> record = out_.add_block(content_); !record) {
@@ -194,8 +212,39 @@ Status NameWriter::write_texts() {
       bytes = 0;
     }
   }
-  out_.end_section(texts_);
+  out_.end_section(count);
   return space_.status();
+}
+
+Status NameWriter::write_texts() {
+  return write_text_section(
+      SectionKind::kTexts, texts_, [this](std::size_t i) -> Result<std::string> {
+        const TextPlace place = places_.get(static_cast<std::uint32_t>(i));
+        std::string text(static_cast<std::size_t>(place.bytes), '\0');
+        const Status read = log_.read(place.offset, text);
+        return read ? Result<std::string>(std::move(text)) : Result<std::string>(read.error());
+      });
+}
+
+// A section of rows that are all here; none without rows.
+template <typename Row, typename Encode>
+Status NameWriter::write_blocks(SectionKind kind, std::span<const Row> rows, Encode encode) {
+  if (rows.empty()) {
+    return {};
+  }
+  out_.begin_section(kind);
+  for (std::size_t done = 0; done < rows.size();) {
+    const auto block =
+        rows.subspan(done, std::min<std::size_t>(rows.size() - done, kNamesPerBlock));
+    content_.clear();
+    encode(block, content_);
+    if (const Result<BlockRecord> record = out_.add_block(content_); !record) {
+      return record.error();
+    }
+    done += block.size();
+  }
+  out_.end_section(rows.size());
+  return {};
 }
 
 Status NameWriter::write_births() {
@@ -203,19 +252,23 @@ Status NameWriter::write_births() {
     return {};
   }
   births_.resize(static_cast<std::size_t>(lines_), kUnknownTime);
-  out_.begin_section(SectionKind::kLineBirths);
-  for (std::size_t done = 0; done < births_.size();) {
-    const auto rows = std::span<const std::uint64_t>(births_).subspan(done);
-    const auto block = rows.first(std::min<std::size_t>(rows.size(), kNamesPerBlock));
-    content_.clear();
-    encode_births(block, content_);
-    if (const Result<BlockRecord> record = out_.add_block(content_); !record) {
-      return record.error();
-    }
-    done += block.size();
+  return write_blocks<std::uint64_t>(SectionKind::kLineBirths, births_, encode_births);
+}
+
+Status NameWriter::write_aliases() {
+  std::sort(aliases_.begin(), aliases_.end());
+  aliases_.erase(std::unique(aliases_.begin(), aliases_.end()), aliases_.end());
+  std::vector<std::uint32_t> names;
+  names.reserve(aliases_.size());
+  for (const auto& [name, alias] : aliases_) {
+    names.push_back(name);
   }
-  out_.end_section(births_.size());
-  return {};
+  const Status written =
+      write_blocks<std::uint32_t>(SectionKind::kFunctionAliases, names, encode_alias_names);
+  return written ? write_text_section(
+                       SectionKind::kAliasTexts, aliases_.size(),
+                       [this](std::size_t i) { return Result<std::string>(aliases_[i].second); })
+                 : written;
 }
 
 Status NameWriter::end() {
@@ -228,8 +281,13 @@ Status NameWriter::end() {
   if (!inline_bounds_.kept()) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: too many calls inlined at lines"};
   }
-  const Status written = write_texts();
-  return written ? write_births() : written;
+  for (const auto write :
+       {&NameWriter::write_texts, &NameWriter::write_births, &NameWriter::write_aliases}) {
+    if (const Status written = (this->*write)(); !written) {
+      return written;
+    }
+  }
+  return {};
 }
 
 }  // namespace stackpack::spk

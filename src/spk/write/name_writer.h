@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scratch/spill_records.h"
@@ -24,13 +26,13 @@ struct NameTexts {
   std::string_view file;     ///< empty: none
 };
 
-/// Writes the sections functions, inlined calls, lines, texts and line births.
+/// Writes the sections functions, inlined calls, lines, texts, line births and aliases.
 ///
 /// Order of calls: functions, then inlined calls, then lines, each in the order of the file, any
-/// number of times; then end(). The text numbers of the rows given are ignored: they follow from
-/// the texts. Sections without rows are not written.
-/// Memory: a block of rows, `memory_bytes` for numbering texts, 8 bytes per line where any has a
-///         birth, 4 per inlined call, the rest in scratch files.
+/// number of times; then aliases in any order, and end(). The text numbers of the rows given are
+/// ignored: they follow from the texts. Sections without rows are not written. Memory: a block of
+/// rows, `memory_bytes` for numbering texts, 8 bytes per line where any has a
+///         birth, 4 per inlined call, aliases, the rest in scratch files.
 /// Errors: kIo; kUsage: rows out of order; kLimit: too many texts, or inlined calls at lines.
 class NameWriter {
  public:
@@ -41,6 +43,8 @@ class NameWriter {
   Status add(InlinedCall row, const NameTexts& texts);
   /// Only `texts.file`.
   Status add(CodeLine row, const NameTexts& texts);
+  /// Of functions with that name; left out when none was added.
+  Status add_alias(std::string_view name, std::string_view alias);
   Status end();
 
   [[nodiscard]] std::uint64_t functions() const { return functions_; }
@@ -61,13 +65,19 @@ class NameWriter {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
   };
-  enum class Stage : std::uint8_t { kNone, kFunctions, kInlined, kLines, kDone };
+  enum class Stage : std::uint8_t { kNone, kFunctions, kInlined, kLines, kAliases, kDone };
 
-  std::uint32_t number_of(std::string_view text);
+  // The number of a text; `add`: that is given one where it has none.
+  std::uint32_t number_of(std::string_view text, bool add = true);
   Status enter(Stage stage);
   Status flush();
+  template <typename TextOf>
+  Status write_text_section(SectionKind kind, std::size_t count, TextOf text_of);
   Status write_texts();
+  template <typename Row, typename Encode>
+  Status write_blocks(SectionKind kind, std::span<const Row> rows, Encode encode);
   Status write_births();
+  Status write_aliases();
 
   SectionWriter& out_;
   scratch::SpillSpace space_;
@@ -81,6 +91,7 @@ class NameWriter {
   std::vector<Function> function_rows_;
   std::vector<InlinedCall> inlined_rows_;
   std::vector<CodeLine> line_rows_;
+  std::vector<std::pair<std::uint32_t, std::string>> aliases_;  // text number of the name
   std::vector<std::uint64_t> births_;  // of lines; empty as long as none has any
   Function last_function_;
   CodeLine last_line_;

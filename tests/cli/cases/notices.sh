@@ -8,8 +8,8 @@ notices() {
 }
 run top whole.perf.data
 run top cut.perf.data
-run callers cut.spk '*' -n 1
-run callees cut.spk '*' -n 1
+run callers cut.spk /./ -n 1
+run callees cut.spk /./ -n 1
 run top cut.spk --tree -n 1
 run top lost.perf.data -n 1
 run top cut.spk lost.perf.data whole.perf.data -n 1
@@ -19,7 +19,7 @@ run diff whole.perf.data --against cut.spk lost.perf.data -n 1
 notices top cut.spk --json
 notices top whole.perf.data --json
 notices top cut.spk lost.perf.data --json
-notices callers cut.spk '*' --json
+notices callers cut.spk /./ --json
 notices export cut.spk --format folded -o cut.folded --json
 notices export cut.spk lost.perf.data --format html -o cut.html --json
 notices diff whole.perf.data --against cut.spk --json
@@ -29,3 +29,7 @@ run convert dumps.data -o dumps.spk -q
 run top dumps.spk -n 1
 run convert dumps.data -o unwound.spk -q --unwind --sysroot . --symbols .
 run top unwound.spk -n 1
+# A comment on a change says so, too, and a page.
+run diff whole.perf.data --against cut.spk --markdown -n 1
+notices view cut.spk --json
+notices view cut.spk lost.perf.data

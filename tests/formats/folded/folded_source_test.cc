@@ -75,16 +75,16 @@ TEST_CASE("folded source: lines become samples, names become frames, leaf first"
 TEST_CASE("folded source: a line that is none is counted where it is, the others are read") {
   CollectingSink sink;
   const std::string text = std::string("a;b 1\nno count\nc 2x\nd 99999999999999999999\ne -1\n") +
-                           "f" + '\0' + "g 1\n" + "h 5\n";
+                           "f" + '\0' + "g 1\n" + "h 5\nh 6\nh 7\n";
   const auto account = read(text, sink);
   REQUIRE(account.has_value());
-  CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5"});
+  CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5", "h 6", "h 7"});
   CHECK(sink.counters.count("folded_line_without_count") == 4);
   CHECK(sink.counters.count("folded_binary_line") == 1);
   CHECK(sink.counters.sorted()[1].first_offset == 6);
   CHECK(account->balanced());
   CHECK(test::skipped_map(*account) ==
-        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 4 - 6},
+        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 12 - 6},
                          {"folded_binary_line", 6}});
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("folded source: what is folded text, and what is not") {
                                          {"empty", "", false},
                                          {"prose", "Hello there\nworld\n", false},
                                          {"perf.data", "PERFILE2", false},
-                                         {"a NUL", std::string("a;b 1\n\0", 7), false},
+                                         {"a NUL", std::string("a;b 1\0c;d 2\n", 12), false},
                                          {"a control character", "a\x01;b 1\n", false},
                                          {"json", "{\"a\": 1}\n", false},
                                          {"gzip", "\x1f\x8b\x08 1\n", false}}) {
@@ -237,4 +237,44 @@ TEST_CASE("folded source: a tab may stand in front of the count") {
   CollectingSink sink;
   REQUIRE(read("main;work of it\t10\n", sink).has_value());
   CHECK(lines_of(sink) == std::vector<std::string>{"work of it;main 10"});
+}
+
+TEST_CASE("folded: a text that ends in zeros keeps its lines, bytes that begin as one are none") {
+  const std::string zeros = "main;work 10\nmain;rest 20\nmain;cu" + std::string(5000, '\0');
+  CHECK(bool{folded::probe({TestBytes().text(zeros).bytes, true})});
+  CollectingSink sink;
+  const auto account = read(zeros, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(sink.rows.size() == 2);
+  CHECK(sink.counters.count("folded_binary_line") == 1);
+  CHECK_FALSE(bool{folded::probe({TestBytes().text("a 1\n" + std::string(9, '\0') + "\1").bytes})});
+}
+
+TEST_CASE("folded: metrics of austin are events") {
+  const auto rows = [](const std::string& text) {
+    CHECK(bool{folded::probe({TestBytes().text(text).bytes, true})});
+    CollectingSink sink;
+    const auto account = read(text, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->skipped.total() == 0);
+    std::vector<std::string> lines = lines_of(sink);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      lines[i] += " " + sink.events[sink.rows[i].sample.event].name;
+    }
+    return lines;
+  };
+  // Time is wall time, and processor time unless idle; memory by its sign (austin-python's
+  // stats.py).
+  CHECK(rows("# austin: 3.3.0\n# mode: full\n\nP1;T1;a:f:3 120,0,4096\nP1;T1;a:g:4 30,1,-8\n"
+             "P1;T1;a:h:5 7,1,0\n") ==
+        std::vector<std::string>{"a:f:3;T1;P1 120 wall", "a:f:3;T1;P1 120 cpu",
+                                 "a:f:3;T1;P1 4096 memory_alloc", "a:g:4;T1;P1 30 wall",
+                                 "a:g:4;T1;P1 8 memory_dealloc", "a:h:5;T1;P1 7 wall"});
+  CHECK(rows("# mode: memory\nP1;T1;a:f:3 4096\nP1;T1;a:g:4 -8\n") ==
+        std::vector<std::string>{"a:f:3;T1;P1 4096 memory_alloc", "a:g:4;T1;P1 8 memory_dealloc"});
+  for (const char* const text : {"a;b 1,2,3\n", "a;b 1,0\n", "a;b 1,0,x\n", "a;b -1\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(bool{folded::probe({TestBytes().text(text).bytes, true})});
+  }
 }

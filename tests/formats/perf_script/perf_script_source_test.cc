@@ -272,16 +272,47 @@ TEST_CASE("perf script: branches of a hardware trace are samples of where they c
   CHECK(losses(sink, "perf_script_traced_branches") == 2);
 }
 
-TEST_CASE("perf script: what names source lines and offsets in files is no name") {
+TEST_CASE("perf script: source lines are those of the frames before them") {
   CollectingSink sink;
   const auto account = read(
       "a 7/7 1.000000: 1 cycles: \n\t 10 f+0x1 (/a+0x10)\n  a.c:12\n\t 20 g (/b)\n"
-      "  b.c:3\n\n",
+      "  /src/b.c:3\n\t ffffffff81000000 h ([k])\n  [k][ffffffff81000000]\n"
+      "\t 30 i (/b)\n  :0\n\n",
       sink);
   REQUIRE(account.has_value());
   CHECK(account->skipped.total() == 0);
-  CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a;g@/b"});
-  CHECK(losses(sink, "perf_script_source_lines_not_kept") == 2);
+  CHECK(stacks_of(sink) == std::vector<std::string>{"fa.c:12@/a;g/src/b.c:3@/b;h@[k];i@/b"});
+}
+
+TEST_CASE("perf script: source lines of inlined calls are where the next one is called") {
+  CollectingSink sink;
+  const auto account = read(
+      "a 7/7 1.000000: 1 cycles: \n\t 10 innermost\n  a.h:3 (inlined)\n"
+      "\t 10 middle\n  b.h:5 (inlined)\n\t 10 outer+0x8 (/a)\n  a.c:12\n\n"
+      "a 7/7 1.000000: 1 cycles: \n\t 10 innermost\n  a.h:3 (inlined)\n"
+      "\t 10 outer+0x8 (/a)\n  a.h:3\n\t 20 lonely\n  c.c:4 (inlined)\n\n",
+      sink);
+  REQUIRE(account.has_value());
+  CHECK(account->skipped.total() == 0);
+  CHECK(stacks_of(sink) ==
+        std::vector<std::string>{"outera.h:3 < middle at a.c:12 < innermost at b.h:5@/a",
+                                 "outera.h:3 < innermost at :0@/a;lonelyc.c:4"});
+}
+
+TEST_CASE("perf script: a text that ends in zeros or other bytes keeps its samples") {
+  const std::string good = "a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n\n";
+  for (const std::string& rest : {std::string(5000, '\0'), std::string("\1\0\xff\n\0", 5)}) {
+    const std::vector<std::byte> bytes = TestBytes().text(good + rest).bytes;
+    CHECK(perf_script::probe({bytes, true}).answer == capture::ProbeAnswer::kCertain);
+    CollectingSink sink;
+    const auto account = read(good + rest, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->balanced());
+    CHECK(stacks_of(sink) == std::vector<std::string>{"f@/a"});
+    CHECK(account->skipped.total() == rest.size());
+    CHECK(losses(sink, "perf_script_binary_line") != 0);
+  }
+  CHECK_FALSE(bool{perf_script::probe({TestBytes().text(std::string(99, '\0') + good).bytes})});
 }
 
 TEST_CASE("perf script: lines with fewer fields than the first are no samples") {
@@ -302,4 +333,48 @@ TEST_CASE("perf script: logs and other texts are none") {
     CAPTURE(text);
     CHECK_FALSE(bool{perf_script::probe({TestBytes().text(text).bytes})});
   }
+}
+
+TEST_CASE(
+    "perf script: a number in front of an untimed sample is its thread or period by its columns") {
+  struct Case {
+    const char* head;
+    std::uint32_t tid;
+    std::uint64_t weight;
+    const char* event;
+  };
+  for (const Case& c :
+       std::vector<Case>{{" 1207 ", 1207, 1, "samples"},
+                         {"   2500000 ", kUnknownId, 2'500'000, "samples"},
+                         {"   2500000   cpu-clock: ", kUnknownId, 2'500'000, "cpu-clock"},
+                         {" 1207    2500000   cpu-clock: ", 1207, 2'500'000, "cpu-clock"},
+                         {"w  1207 cpu-clock: ", 1207, 1, "cpu-clock"},
+                         {"w    2500000   cpu-clock: ", kUnknownId, 2'500'000, "cpu-clock"},
+                         {"w    2500000 ", kUnknownId, 2'500'000, "samples"}}) {
+    CAPTURE(c.head);
+    CollectingSink sink;
+    const std::string sample = std::string(c.head) + "\n\t            1135 f (/w)\n\n";
+    const auto account = read(sample + sample, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->skipped.total() == 0);
+    CHECK(stacks_of(sink) == std::vector<std::string>{"f@/w", "f@/w"});
+    CHECK(sink.rows[1].sample.tid == c.tid);
+    CHECK(sink.rows[1].sample.weight == c.weight);
+    CHECK(sink.events[sink.rows[1].sample.event].name == c.event);
+  }
+}
+
+TEST_CASE("perf script: an address of data is no frame, nor are records and instructions") {
+  CollectingSink sink;
+  const auto account = read(
+      "w  7 1.000000:          1 page-faults:     55907bd07010 data (/w)\n\t    1135 f (/w)\n"
+      " insn: 48 29 f8\n\nPERF_RECORD_FINISHED_ROUND\n"
+      "w  7 1.000000:          1 page-faults:     55907bd07010 data (/w)             1136 g (/w)\n"
+      "w  7 1.000000:          1 cpu-clock:                0             1137 h (/w)\n",
+      sink);
+  REQUIRE(account.has_value());
+  CHECK(stacks_of(sink) == std::vector<std::string>{"f@/w", "g@/w", "h@/w"});
+  CHECK(losses(sink, "perf_script_other_record") == 1);
+  CHECK(losses(sink, "perf_script_unknown_line") == 0);
+  CHECK(losses(sink, "perf_script_trace_text_not_kept") == 2);
 }
