@@ -38,6 +38,9 @@ typedef struct stackpack_error {
   uint64_t offset;    /* in the .spk file; STACKPACK_NO_OFFSET: not tied to a place */
   const char* what;   /* structure and cause, static; never NULL */
   uint32_t of_output; /* not 0: it happened to the output, not to an input */
+  /* Of a capture that no format is sure to be: `not read as FORMAT: WHY` for each, with line feeds
+   * between them. Never NULL; valid until the next function of this thread fails. */
+  const char* tried;
 } stackpack_error;
 
 /* Why the latest function that failed in this thread did. status is STACKPACK_OK when none has. */

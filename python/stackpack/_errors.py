@@ -1,5 +1,5 @@
 """Exceptions for what a file, a disk or a caller does."""
-from typing import Optional
+from typing import Optional, Tuple
 
 
 class StackpackError(Exception):
@@ -11,16 +11,19 @@ class StackpackError(Exception):
         what: structure and cause.
         os_error: errno, when the operating system gave one, else 0.
         path: the file, when one was named.
+        tried: of a capture that no format is sure to be, `not read as FORMAT: WHY` for each.
     """
     code: int = 0
 
-    def __init__(self, what: str, offset: Optional[int] = None, os_error: int = 0, path: Optional[str] = None):
+    def __init__(self, what: str, offset: Optional[int] = None, os_error: int = 0, path: Optional[str] = None,
+                 tried: Tuple[str, ...] = ()):
         self.what = what
         self.offset = offset
         self.os_error = os_error
         self.path = path
+        self.tried = tried
         place = "" if offset is None else f"offset {offset}: "
-        super().__init__((f"{path}: " if path else "") + place + what)
+        super().__init__("\n".join(((f"{path}: " if path else "") + place + what, *tried)))
 
 
 class IoError(StackpackError, OSError):

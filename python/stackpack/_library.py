@@ -63,7 +63,8 @@ def latest_error(path: Optional[str] = None, output: Optional[str] = None) -> _e
         what += f" ({os.strerror(error.os_error)})"
     kind = _errors.KINDS.get(error.status, _errors.StackpackError)
     about = output if error.of_output and output is not None else path
-    return kind(what, None if error.offset == NO_OFFSET else error.offset, error.os_error, about)
+    tried = tuple(ffi.string(error.tried).decode("utf-8", "replace").splitlines())
+    return kind(what, None if error.offset == NO_OFFSET else error.offset, error.os_error, about, tried)
 
 
 def check(status: int, path: Optional[str] = None, output: Optional[str] = None) -> None:

@@ -54,6 +54,18 @@ def test_an_error_names_the_file_it_happened_to(tmp_path, captures, make):
     assert raised.value.path == str(tmp_path / "none.perf.data")
 
 
+def test_an_error_says_as_what_a_capture_was_not_read(tmp_path):
+    (tmp_path / "words").write_text("some words and no capture\n")
+    with pytest.raises(stackpack.StackpackError) as raised:
+        stackpack.convert(tmp_path / "words", tmp_path / "a.spk")
+    assert len(raised.value.tried) > 5
+    assert all(line.startswith("not read as ") for line in raised.value.tried)
+    assert str(raised.value).splitlines()[1:] == list(raised.value.tried)
+    with pytest.raises(stackpack.NotFound) as missing:
+        stackpack.convert(tmp_path / "none", tmp_path / "a.spk")
+    assert missing.value.tried == ()
+
+
 def test_times_are_rounded_on_request(tmp_path, captures):
     exact = stackpack.convert(captures / "file.perf.data", tmp_path / "exact.spk")
     rounded = stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", time_resolution_ns=1_000_000)

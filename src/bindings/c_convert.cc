@@ -109,10 +109,12 @@ stackpack_status stackpack_convert(const char* input, const char* output,
     if (report != nullptr && !stackpack::bindings::has_room(report)) {
       return refuse("struct_size is not set");
     }
-    const auto converted =
-        stackpack::convert(input, output, wanted, stackpack::bindings::state_of(progress));
+    stackpack::ConvertProgress unwatched;
+    stackpack::ConvertProgress* const watched = stackpack::bindings::state_of(progress);
+    stackpack::ConvertProgress& state = watched == nullptr ? unwatched : *watched;
+    const auto converted = stackpack::convert(input, output, wanted, &state);
     if (!converted) {
-      return fail(converted.error());
+      return fail(converted.error(), state.tried);
     }
     return report == nullptr ? STACKPACK_OK : hand_over(report, c_report_of(*converted));
   });

@@ -10,6 +10,7 @@ struct Failure {
 };
 
 thread_local Failure latest_failure;
+thread_local std::string latest_tried;
 
 stackpack_status status_of(ErrorCode code) {
   switch (code) {
@@ -40,7 +41,17 @@ stackpack_status status_of(ErrorCode code) {
 
 stackpack_status fail(const Error& error) noexcept {
   latest_failure = {status_of(error.code), error};
+  latest_tried.clear();
   return latest_failure.status;
+}
+
+stackpack_status fail(const Error& error, std::span<const FormatTried> tried) {
+  const stackpack_status status = fail(error);
+  for (const FormatTried& format : tried) {
+    latest_tried += (latest_tried.empty() ? "not read as " : "\nnot read as ") + format.format +
+                    ": " + format.why;
+  }
+  return status;
 }
 
 stackpack_status refuse(std::string_view what) noexcept {
@@ -48,8 +59,7 @@ stackpack_status refuse(std::string_view what) noexcept {
 }
 
 stackpack_status out_of_memory() noexcept {
-  latest_failure = {STACKPACK_OUT_OF_MEMORY, {ErrorCode::kResource, kNoOffset, "out of memory"}};
-  return STACKPACK_OUT_OF_MEMORY;
+  return fail({ErrorCode::kResource, kNoOffset, "out of memory"});
 }
 
 }  // namespace stackpack::bindings
@@ -64,6 +74,7 @@ stackpack_status stackpack_get_error(stackpack_error* error) {
   value.offset = failure.error.offset;
   value.what = failure.error.what.data();  // static texts end with a zero byte
   value.of_output = failure.error.part == stackpack::kOutputPart ? 1 : 0;
+  value.tried = stackpack::bindings::latest_tried.c_str();
   return stackpack::bindings::hand_over(error, value);
 }
 

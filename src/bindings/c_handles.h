@@ -7,12 +7,14 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stackpack/arrow.h"
 #include "stackpack/c_api.h"
+#include "stackpack/convert.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -27,6 +29,8 @@ namespace stackpack::bindings {
 
 // Keeps the error for stackpack_get_error and returns its status.
 stackpack_status fail(const Error& error) noexcept;
+// The same of a capture, and as what it was not read. May throw std::bad_alloc.
+stackpack_status fail(const Error& error, std::span<const FormatTried> tried);
 
 // Of a call that makes no sense. `what`: a static text.
 stackpack_status refuse(std::string_view what) noexcept;

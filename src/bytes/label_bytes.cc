@@ -116,7 +116,8 @@ bool read_labels(ByteCursor in, LabelSet& labels) {
       return false;
     }
     const std::string_view label = all.substr(begin, all.size() - in.remaining() - begin);
-    if (!before.empty() && before >= label) {
+    // Varints of more bytes than they need would make equal sets differ.
+    if (before >= label || label_bytes(labels.back()) != label) {
       return false;
     }
     before = label;

@@ -167,6 +167,33 @@ TEST_SUITE("bindings") {
           STACKPACK_OK);
   }
 
+  TEST_CASE("c convert: an error says as what a capture was not read") {
+    const ScratchDirectory folder;
+    std::ofstream(folder.file("words")) << "some words and no capture\n";
+    const auto tried = [] {
+      stackpack_error error{};
+      error.struct_size = sizeof error;
+      REQUIRE(stackpack_get_error(&error) == STACKPACK_OK);
+      return std::string(error.tried);
+    };
+    const auto convert_file = [&folder](const char* name) {
+      return stackpack_convert(folder.file(name).c_str(), folder.file("out").c_str(), nullptr,
+                               nullptr);
+    };
+    CHECK(convert_file("words") != STACKPACK_OK);
+    ConvertProgress same;
+    REQUIRE_FALSE(convert(folder.file("words"), folder.file("out"), {}, &same).has_value());
+    std::string expected;
+    for (const FormatTried& format : same.tried) {
+      expected +=
+          (expected.empty() ? "" : "\n") + ("not read as " + format.format) + ": " + format.why;
+    }
+    CHECK(tried() == expected);
+    CHECK_FALSE(expected.empty());
+    CHECK(convert_file("none") == STACKPACK_NOT_FOUND);
+    CHECK(tried().empty());
+  }
+
   TEST_CASE("c convert: a null pointer among the folders is refused") {
     const ScratchDirectory folder;
     const std::string input = std::string(source_folder()) + "/testdata/file.perf.data";

@@ -231,7 +231,10 @@ def check_foreign_files(folder):
     for name, (_, kind) in foreign.items():
         for tool in ("open", "summary", "top", "page"):
             result = client.call(tool, file=name)
-            assert result["isError"] and text_of(result).startswith(f"{name} is {kind}"), (tool, result)
+            first, *tried = text_of(result).splitlines()
+            assert result["isError"] and first.startswith(f"{name} is {kind}"), (tool, result)
+            reasons = subprocess.run([PROGRAM, "top", folder / name], capture_output=True, text=True, check=False).stderr
+            assert len(tried) == reasons.count("not read as ") and all(line in reasons.replace(f"{folder / name}: ", "") for line in tried), (tool, tried, reasons)
         (folder / name).unlink()
     assert client.close() == (0, b"")
 

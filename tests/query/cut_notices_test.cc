@@ -5,7 +5,10 @@
 #include "capture/wait_rules.h"
 #include "formats/jfr/jfr_losses.h"
 #include "formats/nettrace/nettrace_losses.h"
+#include "formats/otlp/otlp_losses.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/pprof/pprof_losses.h"
+#include "formats/speedscope/speedscope_losses.h"
 #include "stackpack/result.h"
 
 namespace stackpack::query {
@@ -52,6 +55,17 @@ TEST_CASE("every format's counter of cut callstacks counts, and no more than the
   dumps.samples.total = 8;
   dumps.samples.stack_dump_only = 2;
   CHECK(cut_notices(dumps).size() == 1);
+}
+
+TEST_CASE("values below zero are no damage") {
+  Statistics difference;
+  difference.losses = {{std::string(pprof::loss::kNegativeValue), LossKind::kDamage, 3, 7},
+                       {std::string(otlp::loss::kNegativeValue), LossKind::kDamage, 2, 7},
+                       {std::string(speedscope::loss::kNegativeWeight), LossKind::kDamage, 1, 7}};
+  CHECK(cut_notices(difference) ==
+        std::vector<std::string>{
+            "values below zero are left out, which the difference of two profiles has (6); "
+            "stackpack diff compares two captures"});
 }
 
 TEST_CASE("that switches were sampled is said") {

@@ -117,6 +117,7 @@ McpAnswer McpSession::call(const Tool& tool, const ToolWords& words) {
 }
 
 Result<McpSession::File> McpSession::open(const std::string& asked) {
+  tried_.clear();
   const Result<std::string> path = folders_.find(asked);
   if (!path) {
     return path.error();
@@ -144,8 +145,10 @@ Result<McpSession::File> McpSession::open(const std::string& asked) {
       return redacted ? Result<Notices>(Notices()) : Result<Notices>(redacted.error());
     };
   }
-  Result<app::PackedCapture> opened = app::PackedCapture::open(*path, packing);
+  ConvertProgress conversion;
+  Result<app::PackedCapture> opened = app::PackedCapture::open(*path, packing, &conversion);
   if (!opened) {
+    tried_ = std::move(conversion.tried);
     return opened.error();
   }
   const File file = std::make_shared<McpFile>(asked, *path, version, std::move(*opened), *line_);
@@ -432,10 +435,14 @@ McpAnswer McpSession::waits(const ToolWords& given) {
 McpAnswer McpSession::not_opened(const std::string& asked, const Error& error) const {
   const Result<std::string> path = folders_.find(asked);
   const std::string_view kind = path ? app::content_kind(*path) : std::string_view();
-  return kind.empty() ? failed(asked, error)
-                      : failed(fmt::format("{} is {}; `open` lists the files that can be asked "
-                                           "about",
-                                           asked, kind));
+  McpAnswer answer =
+      kind.empty() ? failed(asked, error)
+                   : failed(fmt::format("{} is {}; `open` lists the files that can be asked about",
+                                        asked, kind));
+  for (const FormatTried& format : tried_) {
+    answer.text += fmt::format("\nnot read as {}: {}", format.format, format.why);
+  }
+  return answer;
 }
 
 McpAnswer McpSession::page(const ToolWords& words) {

@@ -96,6 +96,7 @@ class McpSession {
   const Messages& messages_;
   std::unique_ptr<core::TaskLine> line_;  // files give it tasks: it goes after them
   std::deque<File> files_;                // used last: first
+  std::vector<FormatTried> tried_;        // of the latest file that was not opened
   std::list<Kept> reports_;
 };
 

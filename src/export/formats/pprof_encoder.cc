@@ -301,10 +301,10 @@ class PprofEncoder {
       {
         protozero::pbf_writer location(top_, pprof::profile::kLocation);
         location.add_uint64(pprof::location::kId, std::uint64_t{i} + 1);
+        if (image != query::kNoImage) {  // of a name without an address as well
+          location.add_uint64(pprof::location::kMappingId, std::uint64_t{image} + 1);
+        }
         if (place.has_address) {
-          if (image != query::kNoImage) {
-            location.add_uint64(pprof::location::kMappingId, std::uint64_t{image} + 1);
-          }
           location.add_uint64(pprof::location::kAddress, place.address);
         }
         write_source_lines(location, i);

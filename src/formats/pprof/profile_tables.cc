@@ -242,6 +242,7 @@ std::optional<std::uint64_t> ProfileTables::base_of(const Mapping& mapping) {
 // A mapping of a file becomes a module.
 void ProfileTables::place(Mapping& mapping) {
   const std::string& path = text(mapping.file_name);
+  mapping.build_id_bytes = protobuf::bytes_of_hex(text(mapping.build_id));
   if (mapping.limit <= mapping.start || path.empty()) {
     return;
   }
@@ -258,7 +259,6 @@ void ProfileTables::place(Mapping& mapping) {
   module.size = mapping.limit - mapping.start;
   module.file_offset = mapping.offset;
   module.path = path;
-  mapping.build_id_bytes = protobuf::bytes_of_hex(text(mapping.build_id));
   module.build_id = mapping.build_id_bytes;
   module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {

@@ -18,6 +18,15 @@ namespace {
 constexpr std::string_view kCutCallstacks[] = {"deferred_chains_unmatched", "jfr_truncated_stacks",
                                                "stacks_cut_by_runtime"};
 
+// Counters of values below zero: what a profile has that is the difference of two, and no damage.
+constexpr std::string_view kNegativeValues[] = {"firefox_negative_weight", "otlp_negative_value",
+                                                "pprof_negative_value",
+                                                "speedscope_negative_weight"};
+
+bool is_negative_value(std::string_view name) {
+  return std::count(std::begin(kNegativeValues), std::end(kNegativeValues), name) != 0;
+}
+
 bool is_cut_callstack(std::string_view name) {
   const auto& unwound = capture::unwind_loss::kIncomplete;
   return std::count(unwound.begin(), unwound.end(), name) != 0 ||
@@ -28,7 +37,8 @@ bool is_cut_callstack(std::string_view name) {
 std::string counted(const Statistics& statistics, LossKind kind) {
   std::string text;
   for (const LossCounter& loss : statistics.losses) {
-    if (loss.kind != kind || loss.count == 0 || is_cut_callstack(loss.name)) {
+    if (loss.kind != kind || loss.count == 0 || is_cut_callstack(loss.name) ||
+        is_negative_value(loss.name)) {
       continue;
     }
     std::string words = loss.name;
@@ -56,6 +66,14 @@ std::uint64_t cut_callstacks(const Statistics& statistics) {
   return std::min(std::max(cut, statistics.samples.stack_dump_only), statistics.samples.total);
 }
 
+std::uint64_t negative_values(const Statistics& statistics) {
+  std::uint64_t count = 0;
+  for (const LossCounter& loss : statistics.losses) {
+    count = is_negative_value(loss.name) ? core::saturating_sum(count, loss.count) : count;
+  }
+  return count;
+}
+
 // Whether there are intervals that an older program worked out.
 bool has_old_intervals(const Reader& reader) {
   if (!reader.has_intervals()) {
@@ -79,6 +97,10 @@ std::vector<std::string> cut_notices(const Statistics& statistics) {
   if (const std::string damage = counted(statistics, LossKind::kDamage); !damage.empty()) {
     notices.push_back("the capture is truncated or damaged, so that samples may be missing (" +
                       damage + ")");
+  }
+  if (const std::uint64_t negative = negative_values(statistics); negative != 0) {
+    notices.push_back("values below zero are left out, which the difference of two profiles has (" +
+                      std::to_string(negative) + "); stackpack diff compares two captures");
   }
   if (const std::string lost = counted(statistics, LossKind::kRecorder); !lost.empty()) {
     notices.push_back("samples are missing that were lost while recording (" + lost + ")");
