@@ -47,7 +47,7 @@ def write(path, **how):
 
 
 def main():
-    old = SOURCE / "testdata/spk/old-waits/whole.spk"  # as write() makes it, of a version without `waits.rules`
+    old = SOURCE / "testdata/waits/older-rules.spk"  # as write() makes it, of a version without `waits.rules`
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         write("whole.data")

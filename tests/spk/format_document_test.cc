@@ -188,6 +188,7 @@ TEST_SUITE("spk document") {
         "kSectionIndexed",
         "kSectionFlagMask",  // the flags of a section
         "kSectionNames",     // the test of sections
+        "kNameSections",     // which of them are about names
         "kTableTextTarget",  // a writer's choice
     };
     std::set<std::string> defined;
