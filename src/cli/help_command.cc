@@ -142,12 +142,10 @@ int run_help(const HelpArguments& arguments, const std::vector<CommandText>& com
   for (const CommandText& command : commands) {
     known.push_back(command.name);
   }
-  std::string meant = did_you_mean(word, known);
+  const std::string_view answer = command_for(word);
+  std::string meant = answer.empty() ? did_you_mean(word, known) : fmt::format("; {}", answer);
   if (meant.empty()) {
-    const std::string_view answer = command_for(word);
-    meant = !answer.empty()
-                ? fmt::format("; {}", answer)
-                : fmt::format("; there are all commands, and {}", fmt::join(topic_names(), ", "));
+    meant = fmt::format("; there are all commands, and {}", fmt::join(topic_names(), ", "));
   }
   messages.error("", fmt::format("help: no topic {}{}", bytes::quoted(word), meant));
   return kExitUsage;

@@ -69,6 +69,8 @@ def single(pairs):
 def is_known(word, known):
     """Whether a word of a line of text stands in its row of JSON: times have a point there, numbers may be hexadecimal."""
     word = word.replace("\\\\", "\\")
+    if word.startswith("0x") and "/" in word:  # a branch
+        return all(is_known(part, known) for part in word.split("/")[:2])
     if word.startswith("0x") and word not in known:
         word = str(int(word, 16))
     return word == "-" or "\\x" in word or word in known or word.replace(".", "").lstrip("0") in known
