@@ -29,7 +29,5 @@ run convert dumps.data -o dumps.spk -q
 run top dumps.spk -n 1
 run convert dumps.data -o unwound.spk -q --unwind --sysroot . --symbols .
 run top unwound.spk -n 1
-# A comment on a change says so, too, and a page.
+# A comment on a change says so, too.
 run diff whole.perf.data --against cut.spk --markdown -n 1
-notices view cut.spk --json
-notices view cut.spk lost.perf.data

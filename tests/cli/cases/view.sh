@@ -27,3 +27,8 @@ DISPLAY=:0 PATH=$work:$PATH run view demo.spk
 printf '  opened %s\n' "$(cat opened)"
 printf '#!/bin/sh\nexit 4\n' >xdg-open
 DISPLAY=:0 PATH=$work:$PATH "$program" view demo.spk | sed 's/.*-......\.html$/  stackpack-NAME.html/'
+# What its captures lack is said before.
+head -c 1500 other.perf.data >cut.perf.data
+capture lost.perf.data 6 --lost 41
+printf '#!/bin/sh\n' >xdg-open
+DISPLAY=:0 PATH=$work:$PATH run view cut.perf.data lost.perf.data
