@@ -109,7 +109,7 @@ void note_switches(const Reader& reader, const OpenReport& file, const ReportArg
   const bool unasked = arguments.query.filters.filter.events.empty();
   const bool of_switches = spots.event == "sched:sched_switch" ||
                            spots.event == "context-switches" || spots.event == "cs";
-  if (unasked && of_switches && reader.has_intervals()) {
+  if (unasked && of_switches && reader.has_intervals() && arguments.files.size() == 1) {
     messages.note(file.path, fmt::format("these are samples of switches, no measure of time; "
                                          "stackpack waits {} shows what threads waited for",
                                          shown_shell_word(file.path)));

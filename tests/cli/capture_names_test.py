@@ -180,7 +180,7 @@ def what_has_no_names_is_said(tester, compiler):
     for extra in ("other", "encoded"):
         source.write_text(SOURCE.replace(NAME, "_ZN1aQQQ") + ("int more;\n" if extra == "other" else ""))
         options = [] if extra == "other" else [f"-Wl,--build-id=0x{tester.image.build_id.hex()}"]
-        subprocess.run([compiler, "-O1", "-fno-inline", str(source), "-Wl,--build-id=sha1", *options, "-o", str(tester.image_path)], check=True)
+        subprocess.run([compiler, "-x", "c", "-O1", "-fno-inline", str(source), "-Wl,--build-id=sha1", *options, "-o", str(tester.image_path)], check=True)
         if extra == "other":
             expect_line(str(tester.image_path), "have no names: the file there is of another build")
         else:
