@@ -224,7 +224,7 @@ def problems_of(program, folder, line, victim, force):
         if state_of(folder / victim)[:2] != before[:2]:
             problems.append(f"{' '.join(words)}: has written to {victim}, which it reads")
             return problems
-        said = any(refusal in run.stderr for refusal in REFUSALS) or (not force and "--force" in run.stderr)
+        said = any(refusal in run.stderr for refusal in REFUSALS) or (not force and "option force" in run.stderr)
         if run.returncode != 1 or not said:
             problems.append(f"{' '.join(words)}: status {run.returncode}, says {run.stderr!r}")
     return problems
