@@ -83,7 +83,9 @@ void FittedTable::append_line(std::string& out, const std::vector<std::string>& 
     const std::string text = is_number(columns_[i]) ? texts[i] : app::cut_to(texts[i], widths[i]);
     const std::size_t taken = app::columns_of(text);
     const std::string blanks(widths[i] - std::min(taken, widths[i]), ' ');
-    line += is_number(columns_[i]) ? blanks + text : "  " + text + blanks;
+    line += is_number(columns_[i]) ? blanks : "  ";
+    line += text;
+    line += is_number(columns_[i]) ? "" : blanks;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   out += line + '\n';

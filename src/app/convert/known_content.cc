@@ -10,8 +10,6 @@ namespace stackpack::app {
 
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 struct KnownContent {
   std::size_t offset = 0;
   std::string_view begin;  ///< what stands there
@@ -23,7 +21,7 @@ constexpr KnownContent kKnown[] = {
      "\x7F"
      "ELF",
      "is an ELF file, a program or library; not a capture"},
-    {0, "MZ\x90\0"sv, "is a program or library for Windows; not a capture"},
+    {0, std::string_view("MZ\x90\0", 4), "is a program or library for Windows; not a capture"},
     {0, "\xCF\xFA\xED\xFE", "is a program or library for macOS; not a capture"},
     {0, "Microsoft C/C++ MSF 7.00", "is a PDB file; not a capture: --symbols takes it"},
     {0, "!<arch>\n", "is a library of object files; not a capture"},
