@@ -92,6 +92,7 @@ class EntityRows {
     struct Family {
       std::array<bool, 2> on_side{};
       bool differs = false;
+      std::uint32_t row = RowTable::kNoRow;
     };
     std::vector<Family> found(families_.size());
     for (const auto& [side, entity, number] : numbered_) {
@@ -99,10 +100,14 @@ class EntityRows {
       found[number].differs |= alone(rows_[side][entity]);
     }
     for (const auto& [side, entity, number] : numbered_) {
-      const Family& family = found[number];
-      if (family.differs && family.on_side[0] && family.on_side[1]) {
-        rows_[side][entity] = names_.number(families_[number]);
+      Family& family = found[number];
+      if (!family.differs || !family.on_side[0] || !family.on_side[1]) {
+        continue;
       }
+      if (family.row == RowTable::kNoRow) {
+        family.row = names_.number(families_[number]);
+      }
+      rows_[side][entity] = family.row;
     }
   }
 
