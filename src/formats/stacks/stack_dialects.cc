@@ -43,7 +43,10 @@ class DialectLines {
   [[nodiscard]] std::uint8_t share() const {
     const bool ends_whole = dialect_.counts_itself && state_.frames != 0;
     const bool is_possible = known_ != 0 && known_ >= unknown_ && (stacks_ != 0 || ends_whole);
-    return is_possible ? static_cast<std::uint8_t>(100 * known_ / (known_ + unknown_)) : 0;
+    if (!is_possible) {
+      return 0;
+    }
+    return static_cast<std::uint8_t>(100 * known_ / (known_ + unknown_));
   }
 
  private:
