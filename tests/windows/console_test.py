@@ -39,7 +39,7 @@ def press_when_it_reads(program, folder):
     pressed = False
     end = time.monotonic() + MOST_SECONDS
     while time.monotonic() < end:
-        if not pressed and b"reading" in shown:
+        if not pressed and b"reading  " in shown:  # the progress, by when the program minds what is pressed
             os.write(screen, b"\x03")
             pressed = True
         if select.select([screen], [], [], 0.1)[0]:
