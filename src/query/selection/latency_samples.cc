@@ -26,9 +26,9 @@ namespace stackpack::query {
 namespace {
 
 using capture::SyntheticFrames;
-using SampleVisit = std::function<bool(std::span<const StoredSample>)>;
+using LatencyVisit = std::function<bool(std::span<const StoredSample>)>;
 
-constexpr std::size_t kAtOnce = 4096;
+constexpr std::size_t kLatencyAtOnce = 4096;
 
 // In the order in which reports have them; after them what has a thread and a sample, and no
 // callstack.
@@ -226,7 +226,7 @@ class LatencySamples {
     }
   }
 
-  Status samples(const SampleQuery& query, const SampleVisit& visit) const {
+  Status samples(const SampleQuery& query, const LatencyVisit& visit) const {
     if (query.any_order) {
       return in_order_of_ends(query, visit);
     }
@@ -274,7 +274,7 @@ class LatencySamples {
   static constexpr std::size_t kSamples = std::size_t{1} << 18;  // of 72 bytes
 
   static Status give_sorted(scratch::ExternalSort<NumberedSample, SampleOrder>& sorted,
-                            const SampleVisit& visit) {
+                            const LatencyVisit& visit) {
     std::vector<StoredSample> block;
     while (true) {
       const Result<const NumberedSample*> row = sorted.next();
@@ -284,7 +284,7 @@ class LatencySamples {
       if (*row != nullptr) {
         block.push_back((*row)->sample);
       }
-      if (block.size() == kAtOnce || (*row == nullptr && !block.empty())) {
+      if (block.size() == kLatencyAtOnce || (*row == nullptr && !block.empty())) {
         if (!visit(block)) {
           return {};
         }
@@ -314,7 +314,7 @@ class LatencySamples {
   }
 
   // Each when its weight is known.
-  Status in_order_of_ends(const SampleQuery& query, const SampleVisit& visit) const {
+  Status in_order_of_ends(const SampleQuery& query, const LatencyVisit& visit) const {
     RunsByTime runs(reader_, scope_, query.from_ns, query.to_ns);
     if (const Status read = runs.read(); !read) {
       return read;
@@ -324,7 +324,7 @@ class LatencySamples {
     LatencySweep sweep(runs.begin_ns(), runs.take_gaps(),
                        [&](const StoredSample& sample, ClockUse use) {
                          block.push_back(made_of(sample, use));
-                         if (block.size() >= kAtOnce) {
+                         if (block.size() >= kLatencyAtOnce) {
                            goes_on = goes_on && visit(block);
                            block.clear();
                          }
@@ -418,9 +418,12 @@ std::string_view clock_title(std::uint32_t pid, std::uint32_t tid) {
 }
 
 unsigned clock_rank(std::string_view name) {
-  const auto* const end = kTitles.begin() + kNoCallstack;
-  const auto* const found = std::find(kTitles.begin(), end, name);
-  return found == end ? 0 : static_cast<unsigned>(found - kTitles.begin()) + 1;
+  for (unsigned title = 0; title < kNoCallstack; ++title) {
+    if (kTitles[title] == name) {
+      return title + 1;
+    }
+  }
+  return 0;
 }
 
 Status add_latency(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
