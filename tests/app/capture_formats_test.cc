@@ -56,7 +56,8 @@ TEST_CASE("capture formats: each is complete and found by its name") {
     CHECK_FALSE(format->probe({}));
     CHECK_FALSE(format->probe({}).reason.empty());
     // Documents of JSON are read as a whole or not at all.
-    const bool is_document = format->name == "speedscope" || format->name == "firefox";
+    const bool is_document =
+        format->name == "speedscope" || format->name == "firefox" || format->name == "v8";
     CHECK(format->skip_reasons.empty() == is_document);
     CHECK(app::format_named(format->name) == format);
   }

@@ -1,0 +1,1 @@
+#include "formats/v8/v8_source.h"
