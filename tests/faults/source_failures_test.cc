@@ -147,7 +147,7 @@ std::vector<Input> documents() {
   for (const char* name : {"import_firefox/old", "import_firefox/new"}) {
     all.push_back(of_corpus<firefox::ReadOptions, firefox::read_capture>(name));
   }
-  for (const char* name : {"import_v8/cpu", "import_v8/heap", "import_v8/trace"}) {
+  for (const char* name : {"import_v8/cpu", "import_v8/heap"}) {
     all.push_back(of_corpus<v8::ReadOptions, v8::read_capture>(name));
   }
   return all;
