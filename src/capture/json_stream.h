@@ -10,7 +10,8 @@
 
 namespace stackpack::capture {
 
-/// The text of a source, from its begin where that can be sought, as RapidJSON reads it. A failed read ends the text; status() says why.
+/// The text of a source as RapidJSON reads it, from its beginning where that can be sought. A
+/// failed read ends the text; status() says why.
 class JsonStream {
  public:
   using Ch = char;
