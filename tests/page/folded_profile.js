@@ -91,6 +91,7 @@ export function profileFromFolded(text, oldText) {
     shortNames: (fn) => [builder.functions[fn].name],
     functionModule: Uint32Array.from(builder.functions, ({ module }) => (module ? builder.modules.indexOf(module) : 0xffffffff)),
     functionMode: Uint8Array.from(builder.functions, ({ mode }) => mode),
+    functionNamed: Uint8Array.from(builder.functions, ({ name }) => (/(^0x|\+0x)[0-9a-f]+$/.test(name) ? 0 : 1)),
     threads: [], sampledThreads: 0, timeline: null, lanes: null, tables: [], diff: null, rows,
   };
 }

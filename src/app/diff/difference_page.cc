@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -144,10 +146,26 @@ void add_idle(const JointCallstacks& joint, PageContent& content) {
   }
 }
 
+// "old.spk against new.spk"; of several files of a side the first one.
+std::string title_of(std::span<const std::string> inputs, std::size_t old_files,
+                     std::size_t new_files) {
+  const auto side = [](std::span<const std::string> files) {
+    if (files.empty()) {
+      return std::string("nothing");
+    }
+    const std::string& path = files.front();
+    const std::string name = bytes::valid_utf8(path.substr(path.find_last_of("/\\") + 1));
+    return files.size() == 1 ? name : fmt::format("{} and {} more", name, files.size() - 1);
+  };
+  const std::size_t first = std::min(old_files, inputs.size());
+  const std::size_t rest = std::min(new_files, inputs.size() - first);
+  return side(inputs.first(first)) + " against " + side(inputs.subspan(first, rest));
+}
+
 PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions& options,
                     const DifferencePage& page) {
   PageContent content;
-  content.title = "Profiles compared";
+  content.title = title_of(page.inputs, sides[0].size(), sides[1].size());
   content.measures.push_back({bytes::valid_utf8(joint.event), bytes::valid_utf8(joint.unit)});
   add_functions(joint.rows, content);
   add_findings(joint.rows, page.rows, content);

@@ -69,6 +69,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {(fn: number) => string[]} shortNames  ever shorter forms of it
  * @property {Uint32Array} functionModule  NO_FUNCTION: none
  * @property {Uint8Array} functionMode     0 user, 1 kernel, 2 made at run time, 3 unknown, 4 inlined only
+ * @property {Uint8Array} functionNamed   1: it has a name, 0: it is a place
  * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
  * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
@@ -373,6 +374,7 @@ export function decodeProfile(bytes) {
     shortNames: (fn) => table.shortNames(fn),
     functionModule: table.module,
     functionMode: table.mode,
+    functionNamed: table.named,
     threads,
     sampledThreads,
     timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : intervalsOnly,

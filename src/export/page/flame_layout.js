@@ -43,10 +43,11 @@ export function visibleRows(view, window, pixels) {
  * @param {ViewTree} view
  * @param {number[][]} rows of visibleRows
  * @param {number} least weights less than this are not worth a box
- * @returns {{row: number, from: number, to: number}[]} weights; also of what lies outside of the window
+ * @returns {{row: number, from: number, to: number, first: number}[]} weights; also of what lies outside of the window;
+ *   first: the node that was left out first, -1 where the tree does not have it
  */
 export function narrowRests(view, rows, least) {
-  /** @type {{row: number, from: number, to: number}[]} */
+  /** @type {{row: number, from: number, to: number, first: number}[]} */
   const rests = [];
   const { left, total, end } = view;
   for (let row = 0; row < rows.length; row++) {
@@ -55,13 +56,15 @@ export function narrowRests(view, rows, least) {
     for (const node of rows[row]) {
       const to = left[node] + total[node];
       let from = to - weightBelow(view, node);
+      let first = node + 1;
       while (next < below.length && below[next] < node) next++;
       for (; next < below.length && below[next] < end[node]; next++) {
         const child = below[next];
-        if (left[child] - from >= least) rests.push({ row: row + 1, from, to: left[child] });
+        if (left[child] - from >= least) rests.push({ row: row + 1, from, to: left[child], first: view.below ? -1 : first });
         from = left[child] + total[child];
+        first = end[child];
       }
-      if (to > from && to - from >= least) rests.push({ row: row + 1, from, to });
+      if (to > from && to - from >= least) rests.push({ row: row + 1, from, to, first: view.below ? -1 : first });
     }
   }
   return rests;

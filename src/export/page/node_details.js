@@ -4,13 +4,19 @@ import { make } from './page_elements.js';
 import { changeText, percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
 import { NO_FUNCTION } from './function_names.js';
+import { BROKEN_ROOT } from './rooted_tree.js';
 
 /**
  * @typedef {object} NodeDetails
  * @property {string} name
  * @property {string} place module and kind of code
  * @property {[string, string][]} figures label and text
+ * @property {string} [note] what there is to know about it
  */
+
+const BROKEN_NOTE = 'The callers of this code are not known. It was compiled without frame pointers, so that following them led to addresses of no code. '
+  + 'To record all callers: perf record --call-graph dwarf (or lbr, where the processor has it), or compile with -fno-omit-frame-pointer.';
+
 
 /**
  * @param {import('./page_model.js').PageModel} model
@@ -35,7 +41,8 @@ export function detailsOfNode(model, view, node, rootText) {
   figures.push(['function total', shareText(model, model.figures.total[fn], model.total)]);
   const verdict = model.verdictOf(fn);
   if (verdict) figures.push(['verdict', shownText(verdict)]);
-  return { name: shownName(model.profile, fn), place: placeText(model.profile, fn), figures };
+  const note = model.profile.functionName(fn) === BROKEN_ROOT ? BROKEN_NOTE : '';
+  return { name: shownName(model.profile, fn), place: placeText(model.profile, fn), figures, note };
 }
 
 /**
@@ -115,7 +122,8 @@ export class HoverCard {
     this.element.replaceChildren(
       make('div', { class: 'hover-name' }, details.name),
       make('div', { class: 'hover-place' }, details.place),
-      make('dl', {}, ...details.figures.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])));
+      make('dl', {}, ...details.figures.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
+      ...(details.note ? [make('p', { class: 'hover-note' }, details.note)] : []));
     this.element.hidden = false;
     const { width, height } = this.element.getBoundingClientRect();
     const left = x + 16 + width > innerWidth ? Math.max(4, x - 16 - width) : x + 16;

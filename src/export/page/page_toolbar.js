@@ -2,7 +2,7 @@
 import { make, makeChoice, makeToggle } from './page_elements.js';
 import { unitName } from './number_text.js';
 import { shownText } from './shown_names.js';
-import { hasView } from './view_link.js';
+import { hasModules, hasView } from './view_link.js';
 
 /** @type {[ViewState['view'], string][]} */
 export const VIEW_TABS = [
@@ -64,7 +64,8 @@ export class Toolbar {
       (value) => model.update({ measure: Number(value) }));
     this.side = makeChoice('Side', profile.sides.map((side, k) => [String(k), shownText(side)]),
       (value) => model.update({ side: Number(value), zoom: [], window: null }));
-    const colours = [['module', 'module'], ['mode', 'kind of code']];
+    const colours = [['module', 'module'], ['function', 'function'], ['mode', 'kind of code']];
+    if (!hasModules(profile)) colours.shift();
     if (profile.sides.length > 1) colours.unshift(['change', 'change']);
     this.colour = makeChoice('Colour by', colours, (value) => model.update({ colour: /** @type {any} */ (value) }));
     this.root = makeChoice('Begin with', [['none', 'functions'], ['process', 'processes'], ['thread', 'threads']],
@@ -144,7 +145,9 @@ export function flip(model, key) {
  */
 function nextColour(model) {
   /** @type {ViewState['colour'][]} */
-  const colours = model.profile.sides.length > 1 ? ['change', 'module', 'mode'] : ['module', 'mode'];
+  const colours = ['function', 'mode'];
+  if (hasModules(model.profile)) colours.unshift('module');
+  if (model.profile.sides.length > 1) colours.unshift('change');
   return colours[(colours.indexOf(model.state.colour) + 1) % colours.length];
 }
 

@@ -133,6 +133,10 @@ interface Profile {
   functionModule: Uint32Array;
   /** 0 user, 1 kernel, 2 run-time compiled, 3 unknown, 4 inlined */
   functionMode: Uint8Array;
+  /** 1: it has a name; 0: it is a place in a module. */
+  functionNamed: Uint8Array;
+  /** Which function of unnamed_code.js rows of tables count it under. */
+  rowOf?: Uint32Array;
   threads: Thread[];
   /** Those after them have intervals alone. */
   sampledThreads: number;
@@ -201,7 +205,7 @@ interface ViewState {
   merged: boolean;
   /** What stands between the root and the callstacks of the flame graph. */
   root: 'none' | 'process' | 'thread';
-  colour: 'module' | 'mode' | 'change';
+  colour: 'module' | 'function' | 'mode' | 'change';
   measure: number;
   side: number;
   query: string;

@@ -26,7 +26,7 @@ export class PageView {
   constructor(model) {
     this.model = model;
     this.card = new HoverCard();
-    this.help = makeHelpDialog();
+    this.help = makeHelpDialog(VIEW_TABS.flatMap(([view, text], k) => (hasView(model.profile, view) ? [[String(k + 1), text]] : [])));
     this.about = makeAboutDialog(model.profile);
     this.tabs = new ViewTabs(model);
     this.search = new SearchBox(model, () => this.enterSearch());
@@ -39,10 +39,10 @@ export class PageView {
     this.flameEmpty = make('p', { class: 'empty', hidden: true });
     this.sandwich = new SandwichView(model, this.card, (panel, node) => this.onFocus(panel, node));
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
-    this.threads = new ThreadTable(model);
+    this.threads = new ThreadTable(model, (left, right) => this.overview.align(left, right));
     this.lanes = new LaneView(model, this.card);
     this.events = new EventTables(tablesOf(model.profile.tables, false), 'Events');
-    this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source');
+    this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source', Number(model.profile.measures[0]?.total ?? 0n));
     this.details = new DetailsBar(model, {
       zoom: () => {}, sandwich: () => this.openSandwich(), copy: () => this.copyCallstack(),
     });
@@ -89,7 +89,7 @@ export class PageView {
       rootText: () => `all, ${weightText(model.total, model.measure.unit)}`,
       onOpen: (node) => model.update({ zoom: pathOfNode(model.flame, node), window: null }),
       onWindow: (window) => model.update({ window }),
-      onLeave: () => this.leave(),
+      onLeave: () => false,
       onFocus: (panel, node) => this.onFocus(panel, node),
     }, this.card);
   }
@@ -106,10 +106,18 @@ export class PageView {
         ...content[view])])));
   }
 
-  /** One step out of the zoom. */
+  /**
+   * One step out: of the selection, of the zoom, of callers and callees.
+   * @returns {boolean} whether there was one
+   */
   leave() {
-    const { window, zoom } = this.model.state;
-    this.model.update(window ? { window: null } : { zoom: zoom.slice(0, -1) });
+    const { window, zoom, view } = this.model.state;
+    if (this.model.filtered) this.model.update({ range: null, threads: null });
+    else if (view === 'sandwich') this.model.update({ view: 'functions' });
+    else if (view === 'flame' && window) this.model.update({ window: null });
+    else if (view === 'flame' && zoom.length > 0) this.model.update({ zoom: zoom.slice(0, -1) });
+    else return false;
+    return true;
   }
 
   /** @param {Set<string>} changed */
@@ -129,6 +137,7 @@ export class PageView {
     for (const [view, panel] of Object.entries(this.panels)) panel.hidden = view !== state.view;
     this.tabs.refresh();
     this.toolbar.refresh();
+    if (state.view !== 'timeline') this.overview.inset('', '');
     if (of('range', 'threads', 'measure', 'theme', 'colour')) this.overview.refresh();
     if (of('zoom', 'window', 'view')) this.path.refresh();
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
@@ -172,9 +181,9 @@ export class PageView {
     const name = shownText(measure.name);
     const whole = `${weightText(measure.total, measure.unit)}${name && name !== unitName(measure.unit) ? ` of ${name}` : ''}`;
     const { diff } = profile;
-    if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(profile.functionCount)} functions`;
+    if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(model.functions)} functions`;
     const sides = profile.sides.length > 1 ? ` · ${profile.sides.map(shownText).join(' against ')}` : '';
-    const counts = ` · ${groupedText(profile.functionCount)} functions · ${groupedText(Math.max(0, profile.tree.count - 1))} nodes`;
+    const counts = ` · ${groupedText(model.functions)} functions · ${groupedText(Math.max(0, profile.tree.count - 1))} nodes`;
     return model.filtered ? `${shareText(model, model.total, Number(measure.total))} of ${whole} selected` : whole + sides + counts;
   }
 
@@ -254,7 +263,7 @@ export class PageView {
     else if (key === 's') this.openSandwich();
     else if (key === 'c') this.copyCallstack();
     else if (key === 'l') this.copyLink();
-    else if (key === 'Escape' && this.model.state.view === 'sandwich') this.model.update({ view: 'functions' });
+    else if (key === 'Escape' || key === 'Backspace') return this.leave();
     else return flip(this.model, key);
     return true;
   }
@@ -262,8 +271,8 @@ export class PageView {
   /** Gives the keyboard to the view that is shown. */
   focusView() {
     const { view } = this.model.state;
-    if (view === 'flame') this.flame.mirror.element.focus();
-    else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus();
+    if (view === 'flame') this.flame.mirror.element.focus({ preventScroll: true });
+    else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus({ preventScroll: true });
     else if (view === 'functions' && this.model.rows.length > 0) this.functions.goTo(this.functions.current);
     else if (view === 'lanes') this.lanes.scroller.focus();
     else if (view === 'events') this.events.element.focus();
