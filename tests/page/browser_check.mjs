@@ -1,6 +1,6 @@
 // Opens pages in a browser, from disk, and does what people do: browser_check.mjs chrome|firefox PROGRAM STACKPACK SCRATCH.
 // Exits with 1 and a line for each thing that is not as it should be.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const require = createRequire(join(process.env.STACKPACK_CLIENTS ?? '.', 'packag
 const puppeteer = require('puppeteer-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const testdata = new URL('../../testdata/', import.meta.url).pathname;
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'chart'];
 
 let failures = 0;
 /** One line for what is wrong. */
@@ -170,6 +170,68 @@ async function checkWords(browser, path) {
   check('why a callstack is broken', (await textOf(broken.page, '.hover-card')).includes('--call-graph dwarf'));
   check('no modules: a colour for each function', await broken.page.$$eval('.legend .kind', (kinds) => kinds.map((kind) => kind.textContent)), ['leaf']);
   await finish(broken, 'broken');
+}
+
+/** The flame chart zooms to a box and back, and counts what is chosen; a filter is that of the command line. */
+async function checkChart(browser) {
+  const capture = join(testdata, 'threads.perf.data');
+  run('export', capture, '--format', 'html', '--count', 'samples', '-o', file('chart.html'), '--force');
+  const opened = await open(browser, file('chart.html'), 'view=chart');
+  const { page } = opened;
+  await settle(page);
+  const box = await (await page.$('#panel-chart canvas')).boundingBox();
+  const marks = () => textOf(page, '.chart-marks');
+  const whole = await marks();
+  let place = 0;
+  for (let x = 20; x < box.width && !place; x += 5) {
+    await page.mouse.move(box.x + x, box.y + 50);
+    if (await page.$eval('.hover-card', (card) => !card.hidden && card.textContent.includes('lasts'))) place = x;
+  }
+  check('chart: a box says how long it lasts', place > 0);
+  await page.mouse.click(box.x + place, box.y + 50);
+  await settle(page);
+  check('chart: a click zooms', (await marks()) !== whole);
+  await page.keyboard.press('Escape');
+  await settle(page);
+  check('chart: Esc shows all', await marks(), whole);
+  await page.focus('.filter-bar select');
+  const threads = await page.$$eval('.filter-bar optgroup[label=Threads] option', (all) => all.map((option) => [option.value, option.textContent]));
+  check('filter: threads', threads.length > 1);
+  for (const [value, text] of threads.slice(0, 3)) {
+    await page.select('.filter-bar select', value);
+    await settle(page);
+    const told = JSON.parse(run('top', capture, '--json', '--count', 'samples', '--tid', /\((\d+)\)$/.exec(text)[1]));
+    check(`filter: samples of ${text}`, Number((await textOf(page, '.summary')).split(' ')[0].replaceAll(',', '')), told.samples);
+    check('filter: what is chosen is said', await textOf(page, '.filter'), `${text} ×`);
+  }
+  await page.click('.filter');
+  await settle(page);
+  check('filter: none', await page.$('.filter'), null);
+  await finish(opened, 'chart');
+}
+
+/** The command line that the page gives says the same as the page. */
+async function checkCommand(browser) {
+  run('export', file('capture.spk'), '--format', 'html', '-o', file('command.html'), '--force');
+  const told = (line) => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line.replace(/^stackpack/, '"$0"')} --json -n 100000`, stackpack], { cwd: scratch, encoding: 'utf8' });
+    // Of a page without samples nothing is shown; the command says so.
+    if (status !== 0 && stderr.includes('no sample of the file is selected')) return { rows: [] };
+    check(`status of ${line}`, status, 0);
+    return JSON.parse(stdout);
+  };
+  const first = await open(browser, file('command.html'), 'view=timeline');
+  const buckets = await first.page.$eval('.time-handle', (handle) => Number(handle.getAttribute('aria-valuemax')));
+  await finish(first, 'command');
+  const range = `range=${Math.floor(buckets / 4)}-${Math.floor(buckets / 2)}`;
+  for (const part of ['', range, 'threads=0', `${range}&threads=0`, `${range}&threads=0.1`, 'search=frames', 'search=*mem*', 'search=%2F%5E__m%2F', 'search=m.m&regex=1']) {
+    const opened = await open(browser, file('command.html'), `view=functions&measure=1&${part}`);
+    const line = await opened.page.evaluate(() => Array.from(document.querySelectorAll('.head-actions button')).find((button) => button.textContent === 'Copy command').title);
+    const rows = await opened.page.$('.functions tbody tr[data-fn]') ? (await tableRows(opened.page)).map(rowKey).sort() : [];
+    check(`a command for ${part}`, line.startsWith('stackpack top capture.spk '));
+    if (line !== '') check(`command of ${part}: ${line}`, told(line).rows.filter((row) => row.total > 0).map(rowKey).sort(), rows);
+    await finish(opened, 'command');
+  }
 }
 
 async function checkCallers(browser, path, spk) {
@@ -669,6 +731,8 @@ async function main() {
     await checkTotals(browser, capture, file('capture.spk'));
     await checkRows(browser);
     await checkThreadLanes(browser, capture);
+    await checkChart(browser);
+    await checkCommand(browser);
     await checkWords(browser, capture);
     await checkCallers(browser, capture, file('capture.spk'));
     await checkKeyboard(browser, capture);

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { functionColouring, LIGHT_PALETTE, moduleColouring } from '../../src/export/page/colour_rules.js';
+import { chartBands, chartTree } from '../../src/export/page/chart_tree.js';
+import { threadField } from '../../src/export/page/filter_bar.js';
 import { visibleRows } from '../../src/export/page/flame_layout.js';
 import { boxesOfScene } from '../../src/export/page/flame_painter.js';
 import { PageModel } from '../../src/export/page/page_model.js';
@@ -103,4 +105,57 @@ test('a process of one thread is one row, and figures are those of a range', () 
   assert.deepEqual(timelineRows(profile, totals).map((row) => row.text),
     ['process 1 (101): thread 2 (1002)', 'process 0 (100), 2 threads', 'thread 1 (1001)', 'thread 0 (1000)']);
   assert.deepEqual(Array.from(threadTotals(profile, { measure: 0, range: [1, 2] })), [0, 2, 4]);
+});
+
+/** A profile of one thread with a sample in each bucket, null for none: [bucket, thread, stack]. */
+function chartOf(samples, buckets, threads) {
+  const texts = samples.map(([, , stack]) => `${stack} 1`);
+  const profile = timedProfile(texts.join('\n'), buckets, threads);
+  const nodes = profile.rows.map(({ node }) => node.index);
+  const rows = samples.map(([bucket, thread], k) => ({ bucket, thread, node: nodes[k] })).sort((a, b) => a.bucket - b.bucket || a.thread - b.thread || a.node - b.node);
+  Object.assign(profile.timeline, { bucket: Uint32Array.from(rows, (row) => row.bucket), thread: Uint32Array.from(rows, (row) => row.thread),
+    node: Uint32Array.from(rows, (row) => row.node), measure: new Uint8Array(rows.length), value: new Float64Array(rows.length).fill(1) });
+  const model = modelOf(profile);
+  const tree = chartTree(profile.tree, chartBands(profile, model.state), [0, buckets * profile.timeline.width], (thread) => 1000 + thread);
+  return { profile, model, tree };
+}
+/** Boxes as [row, from, to, name], in buckets. */
+function chartBoxes({ profile, tree }) {
+  return Array.from({ length: tree.count }, (_, node) => node).slice(1).map((node) => [tree.depth[node], tree.left[node] / profile.timeline.width,
+    (tree.left[node] + tree.total[node]) / profile.timeline.width, tree.fn[node] >= 1000 ? tree.fn[node] : profile.functionName(tree.fn[node])]);
+}
+
+test('a flame chart: neighbours that agree are one box, a gap parts them, threads have bands', () => {
+  const boxes = chartBoxes(chartOf([[0, 0, 'main;a'], [1, 0, 'main;a;b'], [2, 0, 'main;c'], [20, 0, 'main;c'], [21, 0, 'main;c'], [5, 1, 'work']], 30, 2));
+  assert.deepEqual(boxes, [[1, 0, 30, 1000], [2, 0, 3, 'main'], [3, 0, 2, 'a'], [4, 1, 2, 'b'], [3, 2, 3, 'c'],
+    [2, 20, 22, 'main'], [3, 20, 22, 'c'], [5, 0, 30, 1001], [6, 5, 6, 'work']]);
+});
+
+test('a flame chart: a sample stands for the time up to the next one', () => {
+  const boxes = chartBoxes(chartOf([0, 4, 8, 12].map((bucket) => [bucket, 0, bucket === 8 ? 'b' : 'a']), 20, 1));
+  assert.deepEqual(boxes.slice(1), [[2, 0, 8, 'a'], [2, 8, 12, 'b'], [2, 12, 13, 'a']]);
+});
+
+test('a flame chart has every box of its window in a row of the picture, whatever the order', () => {
+  const samples = Array.from({ length: 400 }, (_, k) => [k >> 1, k & 1, `f${k % 7};g${k % 3}`]);
+  const { tree } = chartOf(samples, 200, 2);
+  const rows = visibleRows(tree, [0, tree.total[0]], 2000).flat();
+  assert.equal(rows.length, tree.count);
+  // Too narrow to be boxes: one for each half pixel stays, in each row.
+  const few = visibleRows(tree, [0, tree.total[0]], 20);
+  for (const row of few.slice(2)) assert.ok(row.length <= 41 && row.length > 10 || row.length === 1, `${row.length}`);
+});
+
+test('a filter chooses all processes of a name, a process, or a thread', () => {
+  const profile = timedProfile(Array.from({ length: 6 }, (_, k) => `main;f${k} ${k + 1}`).join('\n'), 6, 6);
+  profile.threads = profile.threads.map((thread, k) => ({ ...thread, process: k < 4 ? 'cc' : 'ld', thread: `t${k}` }));
+  const field = threadField(modelOf(profile));
+  const told = field.groups().map(({ title, choices }) => [title, choices.map(({ text, patch }) => `${text}: ${patch.threads}`)]);
+  assert.deepEqual(told, [['Processes of a name', ['cc, 2 processes: 0,1,2,3']],
+    ['Processes', ['ld (102): 4,5', 'cc (101): 2,3', 'cc (100): 0,1']],
+    ['Threads', ['t5 (1005): 5', 't4 (1004): 4', 't3 (1003): 3', 't2 (1002): 2', 't1 (1001): 1', 't0 (1000): 0']]]);
+  const { state } = modelOf(profile);
+  assert.equal(field.textOf(state), '');
+  assert.equal(field.textOf({ ...state, threads: [2, 3] }), 'cc (101)');
+  assert.equal(field.textOf({ ...state, threads: [0, 5] }), '2 of 6 threads');
 });

@@ -146,26 +146,37 @@ void add_idle(const JointCallstacks& joint, PageContent& content) {
   }
 }
 
-// "old.spk against new.spk"; of several files of a side the first one.
-std::string title_of(std::span<const std::string> inputs, std::size_t old_files,
-                     std::size_t new_files) {
-  const auto side = [](std::span<const std::string> files) {
-    if (files.empty()) {
-      return std::string("nothing");
+// Names of the files of each side.
+std::vector<std::vector<std::string>> files_of(std::span<const std::string> inputs,
+                                               const Sides& sides) {
+  std::vector<std::vector<std::string>> files;
+  for (const std::span<const Reader* const> side : sides) {
+    std::vector<std::string>& names = files.emplace_back();
+    const std::size_t count = std::min(side.size(), inputs.size());
+    for (const std::string& path : inputs.first(count)) {
+      names.push_back(bytes::valid_utf8(path.substr(path.find_last_of("/\\") + 1)));
     }
-    const std::string& path = files.front();
-    const std::string name = bytes::valid_utf8(path.substr(path.find_last_of("/\\") + 1));
-    return files.size() == 1 ? name : fmt::format("{} and {} more", name, files.size() - 1);
-  };
-  const std::size_t first = std::min(old_files, inputs.size());
-  const std::size_t rest = std::min(new_files, inputs.size() - first);
-  return side(inputs.first(first)) + " against " + side(inputs.subspan(first, rest));
+    inputs = inputs.subspan(count);
+  }
+  return files;
+}
+
+// "old.spk against new.spk"; of several files of a side the first one.
+std::string title_of(std::span<const std::vector<std::string>> files) {
+  std::string title;
+  for (const std::vector<std::string>& side : files) {
+    title += title.empty() ? "" : " against ";
+    title += side.empty() ? "nothing" : side.front();
+    title += side.size() > 1 ? fmt::format(" and {} more", side.size() - 1) : "";
+  }
+  return title;
 }
 
 PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions& options,
                     const DifferencePage& page) {
   PageContent content;
-  content.title = title_of(page.inputs, sides[0].size(), sides[1].size());
+  content.files = files_of(page.inputs, sides);
+  content.title = title_of(content.files);
   content.measures.push_back({bytes::valid_utf8(joint.event), bytes::valid_utf8(joint.unit)});
   add_functions(joint.rows, content);
   add_findings(joint.rows, page.rows, content);

@@ -57,6 +57,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @typedef {object} Profile
  * @property {string} title
  * @property {string[]} sides      [], or ["old", "new"]
+ * @property {string[][]} files   names, by side
  * @property {Fact[]} facts
  * @property {Loss[]} losses
  * @property {Measure[]} measures  total: of all sides
@@ -361,7 +362,7 @@ export function decodeProfile(bytes) {
   }
   return {
     title: head.title,
-    sides: head.sides,
+    sides: head.sides, files: head.files ?? [],
     facts: head.facts.map((/** @type {string[]} */ row) => ({label: row[0], value: row[1]})),
     losses: head.losses.map((/** @type {any[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2], remark: row[3]})),
     measures,

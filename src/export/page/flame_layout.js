@@ -17,11 +17,25 @@ export function visibleRows(view, window, pixels) {
   if (!(to > from) || view.count === 0) return rows;
   const narrowest = ((to - from) / Math.max(1, pixels)) * NARROWEST_PIXELS;
   const { left, total, end, depth, parent, count, heaviestFirst } = view;
+  /** @type {number[]} half pixel of the last narrow box, by row */
+  const cells = [];
   for (let i = 0; i < count;) {
     const x = left[i];
-    if (x >= to) break;
+    if (x >= to) {
+      if (!view.bands) break;
+      i = end[i];
+      continue;
+    }
     const width = total[i];
-    if (width < narrowest) {
+    if (width < narrowest && view.bands) {
+      // What comes in the order of time has no end at which the narrow ones stand: the first in each half pixel is drawn.
+      const cell = Math.floor((x - from) / narrowest);
+      if (x + width <= from || cells[depth[i]] === cell) {
+        i++;
+        continue;
+      }
+      cells[depth[i]] = cell;
+    } else if (width < narrowest) {
       // Those behind it are no wider where the heaviest come first.
       i = heaviestFirst && i > 0 ? end[parent[i]] : end[i];
       continue;
@@ -50,6 +64,7 @@ export function narrowRests(view, rows, least) {
   /** @type {{row: number, from: number, to: number, first: number}[]} */
   const rests = [];
   const { left, total, end } = view;
+  if (view.bands) return rests;
   for (let row = 0; row < rows.length; row++) {
     const below = rows[row + 1] ?? [];
     let next = 0;

@@ -28,6 +28,8 @@ const WHEEL_STEP = 1.0015;
  * @property {(window: [number, number] | null) => void} onWindow fractions
  * @property {() => boolean} onLeave one step out, if there is one here
  * @property {(panel: FlamePanel, node: number) => void} onFocus
+ * @property {{pathOf: (node: number) => number[], nodeOf: (path: number[]) => number}} [place] what says which box has the focus,
+ *   where functions from the root do not
  */
 
 export class FlamePanel {
@@ -125,7 +127,7 @@ export class FlamePanel {
     return {
       view, rows, window: this.source.window(), direction: this.source.direction(), width, contentHeight,
       palette: paletteOf(this.model.state), colouring: this.model.colouring, mask: this.model.search.mask,
-      fitter: this.fitter, rootText: this.source.rootText(), focus: nodeOfPath(view, this.focusPath), hover: -1,
+      fitter: this.fitter, rootText: this.source.rootText(), focus: this.nodeAtPath(view), hover: -1,
       focused: this.focused,
     };
   }
@@ -167,7 +169,15 @@ export class FlamePanel {
 
   /** @returns {number} node */
   get focusNode() {
-    return this.scene ? nodeOfPath(this.scene.view, this.focusPath) : 0;
+    return this.scene ? this.nodeAtPath(this.scene.view) : 0;
+  }
+
+  /**
+   * @param {ViewTree} view
+   * @returns {number} the node that has the focus
+   */
+  nodeAtPath(view) {
+    return this.source.place ? Math.min(view.count - 1, this.source.place.nodeOf(this.focusPath)) : nodeOfPath(view, this.focusPath);
   }
 
   /** @param {import('./flame_painter.js').FlameScene} scene */
@@ -309,7 +319,7 @@ export class FlamePanel {
   moveFocus(node) {
     const scene = this.scene;
     if (!scene) return;
-    this.focusPath = pathOfNode(scene.view, node);
+    this.focusPath = this.source.place ? this.source.place.pathOf(node) : pathOfNode(scene.view, node);
     scene.focus = node;
     this.showMirror(scene);
     this.showFocus(scene, node);

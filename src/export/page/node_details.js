@@ -4,7 +4,7 @@ import { make } from './page_elements.js';
 import { changeText, percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
 import { NO_FUNCTION } from './function_names.js';
-import { BROKEN_ROOT } from './rooted_tree.js';
+import { BROKEN_ROOT } from './unnamed_code.js';
 
 /**
  * @typedef {object} NodeDetails
@@ -29,9 +29,9 @@ export function detailsOfNode(model, view, node, rootText) {
   const fn = view.fn[node];
   const isRoot = node === 0 && view.rootFn === NO_FUNCTION;
   /** @type {[string, string][]} */
-  const figures = [['total here', shareText(model, view.total[node], view.whole[0])]];
+  const figures = [[view.unit ? 'lasts' : 'total here', shareText(model, view.total[node], view.whole[0], view.unit)]];
   if (view === model.whole) figures.push(['self here', shareText(model, model.weights.self[node], view.whole[0])]);
-  if (node !== 0 && view.parent[node] !== 0) {
+  if (node !== 0 && view.parent[node] !== 0 && !view.unit) {
     figures.push(['of the caller', percentText(view.total[node], view.total[view.parent[node]])]);
   }
   if (view.old) figures.push(...changeFigures(model, view, node));
@@ -72,10 +72,11 @@ function changeFigures(model, view, node) {
  * @param {import('./page_model.js').PageModel} model
  * @param {number} weight
  * @param {number} whole
+ * @param {string} [unit] of the measure, unless another one is given
  * @returns {string}
  */
-export function shareText(model, weight, whole) {
-  const text = `${weightText(weight, model.measure.unit)} (${percentText(weight, whole)})`;
+export function shareText(model, weight, whole, unit = model.measure.unit) {
+  const text = `${weightText(weight, unit)} (${percentText(weight, whole)})`;
   return model.profile.exact ? text : `about ${text}`;
 }
 
@@ -98,7 +99,7 @@ export function placeText(profile, fn) {
  * @returns {string}
  */
 export function nodeLine(model, view, node, rootText) {
-  const weight = shareText(model, view.total[node], view.whole[0]);
+  const weight = shareText(model, view.total[node], view.whole[0], view.unit);
   const self = view === model.whole ? `, self ${shareText(model, model.weights.self[node], view.whole[0])}` : '';
   const change = view.old ? `, ${changeFigures(model, view, node)[1][1]}` : '';
   if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + self + change;

@@ -116,6 +116,8 @@ interface Profile {
   title: string;
   /** [] or ['old', 'new'] */
   sides: string[];
+  /** Names of the files of each side; none where they are not known. */
+  files: string[][];
   facts: Fact[];
   losses: Loss[];
   measures: Measure[];
@@ -169,6 +171,10 @@ interface ViewTree {
   heaviestFirst?: boolean;
   /** Where nodes were left out: what lies below each node, with them. */
   below?: Float64Array;
+  /** Subtrees of the root lie one below the other, and not side by side. */
+  bands?: boolean;
+  /** Of its weights, where they are no measure's. */
+  unit?: string;
   /** True when nodes too narrow to be seen were left out; zooming builds them. */
   pruned: boolean;
 }
@@ -198,7 +204,7 @@ interface SearchResult {
 }
 /** All that a link to a view holds. */
 interface ViewState {
-  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events' | 'source';
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events' | 'source' | 'chart';
   /** Root at the bottom (flame graph) or at the top (icicle). */
   direction: 'up' | 'down';
   inverted: boolean;

@@ -1,5 +1,7 @@
 // The page: its parts, what they do to each other, and the keys that work everywhere.
 import { callstackText } from './callstack_text.js';
+import { ChartView } from './chart_view.js';
+import { commandLine } from './command_line.js';
 import { DetailsBar } from './details_bar.js';
 import { EventTables } from './event_tables.js';
 import { FlamePanel } from './flame_panel.js';
@@ -41,6 +43,7 @@ export class PageView {
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
     this.threads = new ThreadTable(model, (left, right) => this.overview.align(left, right));
     this.lanes = new LaneView(model, this.card);
+    this.chart = new ChartView(model, this.card, (panel, node) => this.onFocus(panel, node));
     this.events = new EventTables(tablesOf(model.profile.tables, false), 'Events');
     this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source', Number(model.profile.measures[0]?.total ?? 0n));
     this.details = new DetailsBar(model, {
@@ -51,6 +54,7 @@ export class PageView {
     this.panels = this.makePanels();
     this.themeButton = make('button', { type: 'button', class: 'action', title: 'Light, dark, or as the system has it (t)',
       onclick: () => model.update({ theme: nextTheme(model.state.theme) }) });
+    this.commandButton = make('button', { type: 'button', class: 'action', onclick: () => void copyText(this.commandButton.title, 'Command line') }, 'Copy command');
     this.summary = make('p', { class: 'summary' });
   }
 
@@ -62,6 +66,7 @@ export class PageView {
       make('div', { class: 'title-box' }, make('h1', { title: shownText(profile.title) }, shownText(profile.title) || 'profile'),
         make('div', { class: 'summary-line' }, this.summary, makeRemarkButton(profile, about))),
       make('div', { class: 'head-actions' }, make('button', { type: 'button', class: 'action', title: 'A link to this view (l)', onclick: () => this.copyLink() }, 'Copy link'),
+        this.commandButton,
         make('button', { type: 'button', class: 'action', onclick: about }, 'About'),
         this.themeButton,
         make('button', { type: 'button', class: 'action', title: 'Keys (?)', onclick: () => this.help.showModal() }, 'Keys')));
@@ -100,6 +105,7 @@ export class PageView {
       flame: [this.flameEmpty, this.flame.element], sandwich: [this.sandwich.element],
       functions: [this.functions.element], timeline: [this.threads.element], lanes: [this.lanes.element],
       events: [this.events.element], source: [this.source.element],
+      chart: [this.chart.element],
     };
     return /** @type {any} */ (Object.fromEntries(VIEW_TABS.map(([view]) => [view,
       make('div', { class: `panel panel-${view}`, role: 'tabpanel', id: `panel-${view}`, 'aria-labelledby': `tab-${view}` },
@@ -141,6 +147,8 @@ export class PageView {
     if (of('range', 'threads', 'measure', 'theme', 'colour')) this.overview.refresh();
     if (of('zoom', 'window', 'view')) this.path.refresh();
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
+    this.commandButton.title = commandLine(model.profile, state);
+    this.commandButton.hidden = this.commandButton.title === '';
     this.summary.textContent = this.summaryText();
     if (of('colour', 'measure', 'theme', 'view', 'range', 'threads', 'side')) this.details.refresh();
     this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged', 'root'));
@@ -158,8 +166,10 @@ export class PageView {
     else if (view === 'lanes') this.lanes.refresh();
     else if (view === 'events') this.events.refresh();
     else if (view === 'source') this.source.refresh();
+    else if (view === 'chart') this.chart.refresh(this.chartKey !== (this.chartKey = JSON.stringify(this.model.filterKey)));
     else this.threads.refresh();
-    if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
+    if (view === 'chart') this.showActive(this.chart.panel, []);
+    if (view === 'sandwich') this.showActive(this.active === this.flame || this.active === this.chart.panel ? this.sandwich.callees : this.active, []);
   }
 
   /**
@@ -225,7 +235,7 @@ export class PageView {
   /** @param {'svg' | 'png'} kind */
   savePicture(kind) {
     const { model } = this;
-    const panel = model.state.view === 'sandwich' ? this.active === this.flame ? this.sandwich.callees : this.active : this.flame;
+    const panel = model.state.view === 'chart' ? this.chart.panel : model.state.view === 'sandwich' ? this.active === this.flame ? this.sandwich.callees : this.active : this.flame;
     const scene = panel.scene;
     const boxes = scene && panel.picture((node) => nodeLine(model, scene.view, node, panel.source.rootText()));
     if (!boxes) return;
@@ -277,6 +287,7 @@ export class PageView {
     else if (view === 'lanes') this.lanes.scroller.focus();
     else if (view === 'events') this.events.element.focus();
     else if (view === 'source') this.source.element.focus();
+    else if (view === 'chart') this.chart.panel.mirror.element.focus({ preventScroll: true });
     else this.panels[view].querySelector('input')?.focus();
   }
 }

@@ -4,11 +4,10 @@ import { GrowingFloats, GrowingUints } from './growing_list.js';
 import { eachWait, stateOfMeasure } from './lane_weights.js';
 import { rowsOfRange, threadMask } from './sample_filter.js';
 import { shownText } from './shown_names.js';
+import { brokenRootOf } from './unnamed_code.js';
 
 /** Of more processes than this, those of one name are one box: a build has hundreds of compilers. */
 const MOST_PROCESS_BOXES = 24;
-/** As the command line calls what stands for addresses of no code at the root. */
-export const BROKEN_ROOT = '[broken callstack]';
 
 /**
  * What callstacks may stand below: numbers of processes follow those of the functions, then those of threads.
@@ -191,19 +190,6 @@ function childLists(parent, total, count) {
 }
 
 /**
- * @param {Profile} profile
- * @returns {number} the function that stands for addresses of no code at the root, NO_FUNCTION for none
- */
-function brokenRootOf(profile) {
-  const { tree } = profile;
-  for (let child = 1; child < tree.count; child = tree.end[child]) {
-    const fn = tree.fn[child];
-    if (profile.functionModule[fn] === NO_FUNCTION && profile.functionName(fn) === BROKEN_ROOT) return fn;
-  }
-  return NO_FUNCTION;
-}
-
-/**
  * The tree with owners between the root and the callstacks, and own weights of its nodes. What the rows of the
  * timeline cut is cut here, too. A sample without a callstack is the owner's own. Of a callstack whose root is not known the part
  * that is known stands directly in its owner.
@@ -216,7 +202,7 @@ function brokenRootOf(profile) {
 export function rootedTree(profile, source, state, owners) {
   const processes = owners.titles.length - profile.threads.length;
   const lists = rowsByOwner(profile, state, (thread) => (state.root === 'process' ? owners.processOf[thread] : processes + thread));
-  const grown = new OwnedTree(source, owners.first + owners.titles.length, brokenRootOf(profile));
+  const grown = new OwnedTree(source, owners.first + owners.titles.length, brokenRootOf(profile, source));
   lists.forEach(({ owner, rows }, number) => {
     grown.begin(number, owners.first + owner);
     for (const [leaf, value] of rows) {

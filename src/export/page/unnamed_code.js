@@ -3,6 +3,8 @@
 import { NO_FUNCTION } from './function_names.js';
 import { lastPart } from './shown_names.js';
 
+/** What stands for the addresses of no code at the root of a callstack, all of them together; rows count them as unknown. */
+export const BROKEN_ROOT = '[broken callstack]';
 /** Mode of kernel code. */
 const KERNEL_MODE = 1;
 
@@ -16,6 +18,20 @@ function rowTitle(module) {
 }
 
 /**
+ * @param {Profile} profile
+ * @param {Tree} source its tree, or that of rows
+ * @returns {number} the function that stands for addresses of no code at the root, NO_FUNCTION for none
+ */
+export function brokenRootOf(profile, source) {
+  const { tree } = profile;
+  for (let child = 1; child < tree.count; child = tree.end[child]) {
+    const fn = tree.fn[child];
+    if (profile.functionModule[fn] === NO_FUNCTION && profile.functionName(fn) === BROKEN_ROOT) return source.fn[child];
+  }
+  return NO_FUNCTION;
+}
+
+/**
  * The same profile with a function more for each module that has code without a name. They have no nodes of their own.
  * @param {Profile} profile
  * @returns {Profile & {rowOf: Uint32Array}} rowOf: by function, the one that rows of tables count it under
@@ -23,14 +39,15 @@ function rowTitle(module) {
 export function withUnnamedRows(profile) {
   if (profile.rowOf) return { ...profile, rowOf: profile.rowOf };
   const { functionCount: first, functionModule, functionMode, functionNamed } = profile;
+  const broken = brokenRootOf(profile, profile.tree);
   const rowOf = Array.from({ length: first }, (_, fn) => fn);
   /** @type {Map<string, number>} */
   const rows = new Map();
   /** @type {{title: string, module: number, mode: number}[]} */
   const added = [];
   for (let fn = 0; fn < first; fn++) {
-    if (functionNamed[fn]) continue;
     const module = functionModule[fn];
+    if (functionNamed[fn] && fn !== broken) continue;
     const title = module !== NO_FUNCTION ? rowTitle(profile.modules[module]) : functionMode[fn] === KERNEL_MODE ? '[kernel]' : '[unknown]';
     const known = rows.get(title);
     if (known === undefined) {

@@ -9,7 +9,7 @@ export const START_STATE = {
   ascending: false, theme: 'auto',
 };
 
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events', 'source'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events', 'source', 'chart'];
 const COLOURS = ['module', 'function', 'mode', 'change'];
 const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
 const ROOTS = ['none', 'process', 'thread'];
@@ -43,6 +43,7 @@ export function hasModules(profile) {
  */
 export function hasView(profile, view) {
   if (view === 'lanes') return profile.lanes !== null;
+  if (view === 'chart') return profile.timeline !== null && profile.sides.length < 2;
   return (view !== 'events' && view !== 'source') || tablesOf(profile.tables, view === 'source').length > 0;
 }
 
