@@ -12,7 +12,8 @@ case=$(realpath "$2")
 expected=${case%.sh}.expected
 folder=$(dirname "$case")
 work=$(mktemp -d)
-trap 'rm -rf "$work" "${launcher:-}"' EXIT
+before=$(mktemp)
+trap 'rm -rf "$work" "$before" "${launcher:-}"' EXIT
 cd "$work" || exit 1
 
 # A program for Windows is run by wine. What it says otherwise, and why, is stored for each case.
@@ -42,13 +43,22 @@ transcript() {
   sed "s/^/$1/"
 }
 
+# What a command writes, verify accepts; what it says else becomes a part of the transcript.
+verify_written() {
+  local written
+  mapfile -t written < <(find . -name '*.spk' -type f -newer "$before")
+  [[ ${#written[@]} -eq 0 ]] || "$program" verify -q "${written[@]}" 2>&1 | transcript '! verify: '
+}
+
 run() {
   printf '$ stackpack %s\n' "$*"
+  touch "$before"
   "$program" "$@" >.out 2>.err
   local code=$?
   transcript '  ' <.out
   transcript '! ' <.err
   printf '= %d\n' "$code"
+  verify_written
 }
 
 # What differs from run to run, or with every change of how things are packed, is left out: seconds,
