@@ -150,6 +150,26 @@ async function checkThreadLanes(browser, path) {
   await finish(opened, 'lanes of threads');
 }
 
+/** Of thousands of threads those in sight are there: opening, scrolling and hovering cost what one sees. */
+async function checkManyThreads(browser) {
+  const sample = (k) => `prog ${k}/${k} [000] ${(10 + k / 1000).toFixed(6)}: 1000000 cpu-clock: \n\t401000 main+0x0 (/usr/bin/prog)\n\n`;
+  writeFileSync(file('many.txt'), Array.from({ length: 1500 }, (_, k) => sample(k + 1)).join(''));
+  const opened = await open(browser, makePage('many', file('many.txt')), 'view=timeline');
+  const { page } = opened;
+  await settle(page);
+  const shown = () => page.$$eval('.threads tbody tr:not(.spacer) th', (all) => all.map((row) => row.textContent));
+  const first = await shown();
+  check('timeline: rows in sight', first.length > 10 && first.length < 60);
+  check('timeline: how many there are', await page.$eval('.threads', (table) => table.getAttribute('aria-rowcount')), '1501');
+  await page.$eval('#panel-timeline .table-scroller', (scroller) => { scroller.scrollTop = scroller.scrollHeight; });
+  await settle(page);
+  await settle(page);
+  const last = await shown();
+  check('timeline: other rows after scrolling', last.length < 60 && !last.some((text) => first.includes(text)));
+  check('timeline: the last one', last.at(-1), 'prog (1500)');
+  await finish(opened, 'many threads');
+}
+
 /** Things that are said once, in the right place, and to the end. */
 async function checkWords(browser, path) {
   const opened = await open(browser, path, 'view=sandwich');
@@ -731,6 +751,7 @@ async function main() {
     await checkTotals(browser, capture, file('capture.spk'));
     await checkRows(browser);
     await checkThreadLanes(browser, capture);
+    await checkManyThreads(browser);
     await checkChart(browser);
     await checkCommand(browser);
     await checkWords(browser, capture);

@@ -47,9 +47,8 @@ export class ChartView {
     if (model.state.view !== 'chart' || !timeline || model.total === 0) return null;
     return model.memory.of('chart', [model.filterKey], () => {
       const range = model.state.range ?? [0, timeline.buckets - 1];
-      const processes = model.owners.titles.length - model.profile.threads.length;
       return chartTree(model.rowTree, chartBands(model.profile, model.state), [range[0] * timeline.width, (range[1] + 1) * timeline.width],
-        (thread) => model.owners.first + processes + thread, brokenRootOf(model.profile, model.rowTree));
+        (thread) => model.owners.first + model.owners.processes + thread, brokenRootOf(model.profile, model.rowTree));
     });
   }
 

@@ -85,7 +85,7 @@ export class FilterBar {
     /** @type {FilterChoice[]} */
     this.choices = [];
     this.select = make('select', { onchange: () => this.choose(), onfocus: () => this.fill(), onpointerdown: () => this.fill() },
-      make('option', { value: '' }, 'everything'));
+      make('option', { value: '' }, 'all'));
     this.field = make('label', { class: 'choice' }, make('span', {}, 'Only'), this.select);
     this.chosen = make('span', { class: 'filters' });
     this.element = make('span', { class: 'filter-bar' }, this.field, this.chosen);

@@ -251,7 +251,7 @@ export class PageModel {
   flameSpec(window, keep) {
     const { inverted, merged } = this.state;
     const { tree, weights, view } = this.base;
-    const shared = { tree, functionCount: this.profile.functionCount + this.owners.titles.length, merged, rootFn: NO_FUNCTION,
+    const shared = { tree, functionCount: this.profile.functionCount + this.owners.processes + this.profile.threads.length, merged, rootFn: NO_FUNCTION,
       whole: view.whole, window, keep };
     if (inverted) {
       const { self, oldSelf } = weights;
@@ -331,10 +331,10 @@ function fractionsOf(view, node) {
  * @returns {Profile}
  */
 function withOwners(profile, owners) {
-  const title = (/** @type {number} */ fn) => owners.titles[fn - owners.first];
+  const title = (/** @type {number} */ fn) => owners.titleOf(fn - owners.first);
   return {
     ...profile,
-    functionName: (fn) => (fn < owners.first ? profile.functionName(fn) : title(fn) ?? ''),
-    shortNames: (fn) => (fn < owners.first ? profile.shortNames(fn) : [title(fn) ?? '']),
+    functionName: (fn) => (fn < owners.first ? profile.functionName(fn) : title(fn)),
+    shortNames: (fn) => (fn < owners.first ? profile.shortNames(fn) : [title(fn)]),
   };
 }

@@ -13,7 +13,8 @@ const MOST_PROCESS_BOXES = 24;
  * What callstacks may stand below: numbers of processes follow those of the functions, then those of threads.
  * @typedef {object} RootOwners
  * @property {number} first of the processes
- * @property {string[]} titles processes, then threads
+ * @property {number} processes how many there are
+ * @property {(owner: number) => string} titleOf processes, then threads
  * @property {Uint32Array} processOf by thread
  */
 
@@ -22,27 +23,42 @@ const MOST_PROCESS_BOXES = 24;
  * @returns {RootOwners}
  */
 export function rootOwners(profile) {
-  const keyOf = (/** @type {Thread} */ thread) => `${thread.pid} ${thread.process}`;
-  const single = new Set(profile.threads.map(keyOf));
-  /** @type {Map<string, Set<string>>} */
-  const named = new Map();
-  const groupOf = single.size > MOST_PROCESS_BOXES ? (/** @type {Thread} */ thread) => thread.process : keyOf;
-  for (const thread of profile.threads) {
-    const group = groupOf(thread);
-    let members = named.get(group);
-    if (!members) named.set(group, members = new Set());
-    members.add(keyOf(thread));
-  }
-  const numbers = new Map(Array.from(named.keys(), (group, k) => [group, k]));
-  const processOf = Uint32Array.from(profile.threads, (thread) => numbers.get(groupOf(thread)) ?? 0);
-  /** @type {string[]} */
-  const titles = new Array(named.size);
-  profile.threads.forEach((thread, k) => {
-    const members = named.get(groupOf(thread)) ?? new Set();
-    titles[processOf[k]] = members.size > 1 ? `${shownText(thread.process) || '(no name)'}, ${members.size} processes` : ownerText(thread.process, thread.pid);
+  const { threads } = profile;
+  const single = numbered(threads.map((thread) => `${thread.pid} ${thread.process}`));
+  const byName = single.first.length > MOST_PROCESS_BOXES;
+  // Processes by their names: how many have one.
+  const names = byName ? numbered(single.first.map((thread) => threads[thread].process)) : null;
+  const processOf = names ? single.number.map((process) => names.number[process]) : single.number;
+  const members = new Uint32Array(names ? names.first.length : single.first.length);
+  if (names) for (const name of names.number) members[name]++;
+  const titleOf = (/** @type {number} */ owner) => {
+    const of = owner - members.length;
+    if (of >= 0) return threads[of] ? `${ownerText(threads[of].process, threads[of].pid)}, thread ${ownerText(threads[of].thread, threads[of].tid)}` : '';
+    const { process, pid } = threads[single.first[names ? names.first[owner] : owner]];
+    return members[owner] > 1 ? `${shownText(process) || '(no name)'}, ${members[owner]} processes` : ownerText(process, pid);
+  };
+  return { first: profile.functionCount, processes: members.length, titleOf, processOf };
+}
+
+/**
+ * @param {string[]} texts
+ * @returns {{number: Uint32Array, first: number[]}} equal texts have one number; where each number comes first
+ */
+function numbered(texts) {
+  /** @type {Map<string, number>} */
+  const known = new Map();
+  /** @type {number[]} */
+  const first = [];
+  const number = new Uint32Array(texts.length);
+  texts.forEach((text, k) => {
+    let one = known.get(text);
+    if (one === undefined) {
+      known.set(text, one = first.length);
+      first.push(k);
+    }
+    number[k] = one;
   });
-  const threads = profile.threads.map((thread) => `${ownerText(thread.process, thread.pid)}, thread ${ownerText(thread.thread, thread.tid)}`);
-  return { first: profile.functionCount, titles: titles.concat(threads), processOf };
+  return { number, first };
 }
 
 /**
@@ -65,22 +81,59 @@ export function isWholeMachine(profile) {
   return pids.has(0) || pids.size >= 4;
 }
 
+/** The child of a node with a function, of millions: a table of whole numbers, where a Map would make an object of each key. */
+class ChildTable {
+  constructor() {
+    this.slots = new Uint32Array(1 << 12);  // child, 0 for a free one: the root is nobody's child
+    this.used = 0;
+  }
+
+  /**
+   * @param {GrowingUints} parents
+   * @param {GrowingUints} fns
+   * @param {number} parent
+   * @param {number} fn
+   * @returns {number} slot of the child, or a free one for it
+   */
+  find(parents, fns, parent, fn) {
+    const mask = this.slots.length - 1;
+    const hash = Math.imul(parent ^ Math.imul(fn, 0x85ebca6b), 0x9e3779b1);
+    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
+      const child = this.slots[slot];
+      if (child === 0 || (parents.values[child] === parent && fns.values[child] === fn)) return slot;
+    }
+  }
+
+  /**
+   * @param {GrowingUints} parents
+   * @param {GrowingUints} fns
+   * @param {number} slot a free one
+   * @param {number} child
+   */
+  put(parents, fns, slot, child) {
+    this.slots[slot] = child;
+    if (++this.used * 2 < this.slots.length) return;
+    const old = this.slots;
+    this.slots = new Uint32Array(2 * old.length);
+    for (const one of old) if (one !== 0) this.slots[this.find(parents, fns, parents.values[one], fns.values[one])] = one;
+  }
+}
+
 /** A tree that grows by paths of another one. Children of a node have different functions. */
 class OwnedTree {
   /**
    * @param {Tree} source
-   * @param {number} numbers functions and owners have lower numbers
    * @param {number} skipped function that is left out next to the root: what it calls stands in its place
    */
-  constructor(source, numbers, skipped) {
+  constructor(source, skipped) {
     this.source = source;
-    this.numbers = numbers;
     this.skipped = skipped;
+    /** @type {number[]} nodes on the way to one, the farthest first */
+    this.path = [];
     this.fn = new GrowingUints();
     this.parent = new GrowingUints();
     this.self = new GrowingFloats();
-    /** @type {Map<number, number>} by parent and function */
-    this.known = new Map();
+    this.known = new ChildTable();
     this.owned = new Int32Array(source.count).fill(-1);  // by node of the source: the owner whose place is known
     this.place = new Uint32Array(source.count);
     this.add(0, NO_FUNCTION);
@@ -113,13 +166,13 @@ class OwnedTree {
    * @returns {number} its node below the owner that was begun last
    */
   placeOf(node) {
-    const { source, owned, place } = this;
+    const { source, owned, place, path } = this;
     const number = /** @type {number} */ (this.number);
-    const path = [];
+    let length = 0;
     let at = node;
-    for (; owned[at] !== number; at = source.parent[at]) path.push(at);
+    for (; owned[at] !== number; at = source.parent[at]) path[length++] = at;
     let parent = place[at];
-    for (let k = path.length - 1; k >= 0; k--) {
+    for (let k = length - 1; k >= 0; k--) {
       const one = path[k];
       if (source.parent[one] !== 0 || source.fn[one] !== this.skipped) parent = this.childOf(parent, source.fn[one]);
       owned[one] = number;
@@ -134,9 +187,11 @@ class OwnedTree {
    * @returns {number}
    */
   childOf(parent, fn) {
-    const key = parent * this.numbers + fn;
-    let child = this.known.get(key);
-    if (child === undefined) this.known.set(key, child = this.add(parent, fn));
+    const slot = this.known.find(this.parent, this.fn, parent, fn);
+    const known = this.known.slots[slot];
+    if (known !== 0) return known;
+    const child = this.add(parent, fn);
+    this.known.put(this.parent, this.fn, slot, child);
     return child;
   }
 
@@ -184,9 +239,31 @@ function childLists(parent, total, count) {
   const children = new Uint32Array(Math.max(0, count - 1));
   for (let node = 1; node < count; node++) children[first[parent[node] + 1]++] = node;
   for (let node = 0; node < count; node++) {
-    if (first[node + 1] - first[node] > 1) children.subarray(first[node], first[node + 1]).sort((a, b) => total[b] - total[a] || a - b);
+    if (first[node + 1] - first[node] > 1) sortByWeight(children, first[node], first[node + 1], total);
   }
   return { first, children };
+}
+
+/** Most lists of children are short. */
+const SHORT_LIST = 16;
+
+/**
+ * @param {Uint32Array} nodes ascending; from here to there they are put into the order of their weights
+ * @param {number} from
+ * @param {number} to
+ * @param {Float64Array} total
+ */
+function sortByWeight(nodes, from, to, total) {
+  if (to - from > SHORT_LIST) {
+    nodes.subarray(from, to).sort((a, b) => total[b] - total[a] || a - b);
+    return;
+  }
+  for (let k = from + 1; k < to; k++) {
+    const node = nodes[k];
+    let place = k;
+    for (; place > from && total[nodes[place - 1]] < total[node]; place--) nodes[place] = nodes[place - 1];
+    nodes[place] = node;
+  }
 }
 
 /**
@@ -200,9 +277,8 @@ function childLists(parent, total, count) {
  * @returns {{tree: Tree, self: Float64Array}}
  */
 export function rootedTree(profile, source, state, owners) {
-  const processes = owners.titles.length - profile.threads.length;
-  const lists = rowsByOwner(profile, state, (thread) => (state.root === 'process' ? owners.processOf[thread] : processes + thread));
-  const grown = new OwnedTree(source, owners.first + owners.titles.length, brokenRootOf(profile, source));
+  const lists = rowsByOwner(profile, state, (thread) => (state.root === 'process' ? owners.processOf[thread] : owners.processes + thread));
+  const grown = new OwnedTree(source, brokenRootOf(profile, source));
   lists.forEach(({ owner, rows }, number) => {
     grown.begin(number, owners.first + owner);
     for (const [leaf, value] of rows) {
