@@ -14,7 +14,8 @@ case=$(realpath "$2")
 expected=${case%.sh}.expected
 folder=$(dirname "$case")
 work=$(mktemp -d)
-trap 'rm -rf "$work" "${launcher:-}"' EXIT
+before=$(mktemp)
+trap 'rm -rf "$work" "$before" "${launcher:-}"' EXIT
 cd "$work" || exit 1
 
 # A program for Windows is run by wine. What it says otherwise, and why, is stored for each case.
@@ -61,10 +62,19 @@ rows_of() {
   ((count <= $2)) || printf ' (%d %s)' "$count" "$3"
 }
 
+# What a command writes, verify accepts; what it says else becomes a part of the transcript.
+verify_written() {
+  local written
+  mapfile -t written < <(find . -name '*.spk' -type f -newer "$before")
+  [[ ${#written[@]} -eq 0 ]] || "$program" verify -q "${written[@]}" 2>&1 | sed 's/^/! verify: /'
+}
+
 run() {
+  touch "$before"
   "$program" "$@" >.out 2>.err
   local code=$? most=${rows:-$(rows_shown "${1:-}")} said=${rows:-4}
   if [[ $code == 0 && ! -s .err && (! -s .out || ${1:-} == verify) ]]; then
+    verify_written
     return
   fi
   printf '$ stackpack %s' "$*"
@@ -74,6 +84,7 @@ run() {
   echo
   first_rows "$most" '  ' <.out
   first_rows "$said" '! ' <.err
+  verify_written
 }
 
 # What differs from run to run, or with every change of how things are packed, is left out: seconds,
