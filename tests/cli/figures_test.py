@@ -31,6 +31,7 @@ SHOWN = {  # rows of each listing
         "testdata/memory/script.txt", "testdata/branches/loop.perf.data.gz", "testdata/unwind/*.data", "testdata/spk/v1*/*.spk", "cgroups:20 --cgroups a,b,c",
         "broken:12 --broken", "lost:9 --lost 7", "fuzz/corpus/etl_file/*", "fuzz/corpus/nettrace_file/*"],
 }
+TOGETHER = (("losses", "metadata"), ("stacks", "samples"), ("processes", "threads", "modules", "events", "functions", "names"))  # in a line
 DAMAGED = ("perf", "records", "traces", "text", "profiles")
 NOT_OURS = {"fingerprint", "clock.wall_offset_ns"}
 
@@ -85,7 +86,7 @@ def listing(tools, packed, name, shown):
     if rows is None:
         yield f"  {name}: status {status}"
     elif rows and name == "metadata":  # its values are of all kinds
-        yield f"  {name} {len(rows)}: {' '.join(row['key'] + '=' + row['value'][:24] for row in rows if row['key'] not in NOT_OURS)}"[:600]
+        yield f"  {name} {len(rows)}: {' '.join(row['key'] + '=' + row['value'][:24] for row in rows if row['key'] not in NOT_OURS)}"[:300]
     elif rows and name == "losses":
         yield f"  {name} {len(rows)}: {' '.join(row['name'] + '=' + str(row['count']) for row in rows if row['count'])}"
     elif rows:
@@ -101,16 +102,17 @@ def of_captures(tools, captures, shown):
         if packed != name:
             status, output, messages = tools.run_alone(["convert", name, "-o", packed, "--force", "--json", "--unwind", "--sysroot", "nowhere", "--keep-branches"])
             said = messages.decode(errors="backslashreplace").replace(str(tools.work), "").splitlines()
-            yield f"{name}: status {status}" + (f" {said[0][:160]}" if said and status not in (0, 3) else "")
             if status not in (0, 3):
+                yield f"{name}: status {status} {said[0][:160] if said else ''}"
                 continue
-        else:
-            yield name
         lines = [line for one in LISTINGS for line in listing(tools, packed, one, shown)]
-        small = [line for line in lines if re.match(r"  (processes|threads|modules|events|functions|names) ", line)]
-        yield from (line for line in lines if line not in small)
-        if small:
-            yield "  " + "; ".join(line[2:] for line in small)
+        for kinds in TOGETHER:
+            of_kinds = [line for line in lines if line.split()[0] in kinds and not line.startswith("    ")]
+            if kinds is TOGETHER[0]:
+                yield "; ".join([name, *(line[2:] for line in of_kinds)])
+            elif of_kinds:
+                yield "  " + "; ".join(line[2:] for line in of_kinds)
+        yield from (line for line in lines if line.startswith("    ") or not any(line.split()[0] in kinds for kinds in TOGETHER))
 
 
 def of_damage(tools, group):
@@ -125,8 +127,7 @@ def of_damage(tools, group):
         results = collections.Counter(file["result"] for file in files)
         sums = [f"{key} {sum(file.get(key, 0) for file in files)}" for key in ("samples", "recorded", "callstacks")]
         kinds = {re.sub(r"^\S+ \S+|[0-9]+", "", line) for line in messages.decode(errors="backslashreplace").splitlines()}
-        yield f"damaged {command[1].split('/')[0]}: {' '.join(f'{key} {value}' for key, value in sorted(results.items()))}, {', '.join(sums)}, {len(kinds)} kinds of messages"
-        yield "  " + ", ".join(f"{key} {value}" for key, value in sorted(losses.items()) if value)
+        yield f"damaged {command[1].split('/')[0]}: {' '.join(f'{key} {value}' for key, value in sorted(results.items()))}, {', '.join(sums)}, {len(kinds)} kinds of messages; " + ", ".join(f"{key} {value}" for key, value in sorted(losses.items()) if value)
 
 
 def lines_of(program, root, part):
@@ -151,13 +152,10 @@ def main():
         STORED.write_text(HEAD + "\n".join(now) + "\n")
         return 0
     known = [line for line in STORED.read_text().splitlines() if not line.startswith("#")]
-    differs = [(one, other) for one, other in zip(known, now) if one != other]
-    capture = {}
-    for line in now:
-        capture[len(capture)] = line if not line.startswith(" ") else capture.get(len(capture) - 1, "")
-    places = [i for i, (one, other) in enumerate(zip(known, now)) if one != other]
-    for i, (one, other) in list(zip(places, differs))[:20]:
-        print(f"{capture[i]}\n- {one}\n+ {other}")
+    differs = [(i, one, other) for i, (one, other) in enumerate(zip(known, now)) if one != other]
+    for i, one, other in differs[:20]:
+        capture = next(line for line in now[i::-1] if not line.startswith(" "))
+        print(f"{capture[:60]}\n- {one}\n+ {other}")
     if len(known) != len(now):
         print(f"{len(known)} lines are stored, now there are {len(now)}")
     return 1 if differs or len(known) != len(now) else 0
