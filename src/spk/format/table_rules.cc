@@ -1,4 +1,4 @@
-#include "spk/read/table_rules.h"
+#include "spk/format/table_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -177,18 +178,48 @@ Status check_stack_counts(std::span<const StackCount> rows) {
              : Status{broken("spk: count of no samples")};
 }
 
-Status check_losses(std::span<const LossCounter> rows) {
-  return ascending(rows, &LossCounter::name) ? Status{}
-                                             : Status{broken("spk: names of losses do not ascend")};
+Status check_sources(std::span<const SourceRow> rows) {
+  const Result<std::vector<MergedSource>> sources = sources_of(rows);
+  return sources ? Status{} : Status{sources.error()};
 }
 
-Status check_skips(std::span<const SkippedBytesCount> rows) {
-  return ascending(rows, &SkippedBytesCount::reason)
+Status check_wait_reasons(std::span<const std::string> reasons) {
+  return reasons.size() <= kMaxWaitReasons ? Status{}
+                                           : Status{broken("spk: too many reasons of waits")};
+}
+
+Status check_value_kinds(std::span<const ValueSchema> kinds) {
+  const auto fits = [](const ValueSchema& kind) {
+    return kind.name.size() <= kMaxValueNameBytes && kind.fields.size() <= kMaxValueFields &&
+           std::all_of(kind.fields.begin(), kind.fields.end(), [](const ValueField& field) {
+             return field.name.size() <= kMaxValueNameBytes;
+           });
+  };
+  return kinds.size() <= kMaxValueKinds && std::all_of(kinds.begin(), kinds.end(), fits)
              ? Status{}
-             : Status{broken("spk: reasons of skipped bytes do not ascend")};
+             : Status{broken("spk: too many or too large kinds of event values")};
 }
 
-Status check_source_bytes(const Statistics& statistics) {
+Status check_value_texts(std::span<const std::string> texts) {
+  return std::all_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return text.size() <= kMaxNameBytes; })
+             ? Status{}
+             : Status{broken("spk: a text of event values is too long")};
+}
+
+Status check_summary(const Statistics& statistics) {
+  if (!ascending(std::span(statistics.losses), &LossCounter::name)) {
+    return broken("spk: names of losses do not ascend");
+  }
+  if (!ascending(std::span(statistics.source_skipped_by_reason), &SkippedBytesCount::reason)) {
+    return broken("spk: reasons of skipped bytes do not ascend");
+  }
+  for (const std::size_t rows : {statistics.events.size(), statistics.losses.size(),
+                                 statistics.source_skipped_by_reason.size()}) {
+    if (rows > kMaxSummaryRows) {
+      return broken("spk: too many events or losses");
+    }
+  }
   const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
                          statistics.source_skipped_bytes};
   const bool given = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
