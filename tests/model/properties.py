@@ -7,6 +7,7 @@ import json
 import pathlib
 import subprocess
 
+import pprof
 import reports
 import waits
 from mcp_client import McpClient
@@ -192,6 +193,23 @@ def same_bytes_for_any_resources(program, store, random, folder):
     return command, [] if plain == other and plain else [f"other bytes {error}"]
 
 
+def perfetto_has_the_callstacks_of_pprof(program, store, random, _folder):
+    """A trace for Perfetto has as many samples of each callstack as pprof counts."""
+    event = random.choice(store.events)[0]
+    common = [program, "export", store.path, "-q", "-o", "-", "--event", event]
+    command = [*common, "--format", "perfetto"]
+    status, trace, _ = run(*command)
+    other, profile, _ = run(*common, "--format", "pprof", "--count", "samples")
+    if status != 0 or other != 0 or store.aggregated:
+        return command, []
+    plain = lambda names: tuple("" if name.startswith("0x") else name for name in names)
+    sums = collections.Counter()
+    for names, count in pprof.stacks(profile, True).items():
+        sums[plain(names)] += count
+    got = pprof.stacks_of_trace(trace)
+    return command, [f"{names}: perfetto {got[names]}, pprof {sums[names]}" for names in got | sums if got[names] != sums[names]][:5]
+
+
 def damaged_is_refused(program, store, random, folder):
     """A report of a damaged file is an error or the answer of the whole."""
     data, damaged = bytearray(pathlib.Path(store.path).read_bytes()), folder / "damaged.spk"
@@ -260,6 +278,6 @@ def wrong_intervals(store):
     return lines
 
 
-OF_ONE = (cut_of_everything, filters_partition, windows_add_up, stats_count_what_passes, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources,
+OF_ONE = (cut_of_everything, filters_partition, windows_add_up, stats_count_what_passes, perfetto_has_the_callstacks_of_pprof, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources,
           damaged_is_refused, mcp_says_what_the_command_says)
 OF_SEVERAL = (merge_is_commutative, merge_keeps_sums, order_of_inputs)
