@@ -307,6 +307,20 @@ bool needs_names(const ReportArguments& arguments) {
   }
 }
 
+// Whether rows say where in the sources something is. Reading that takes a third of the time.
+bool needs_lines(const ReportArguments& arguments) {
+  switch (arguments.query.by) {
+    case app::HotSpotKind::kFunction:
+    case app::HotSpotKind::kModule:
+    case app::HotSpotKind::kPackage:
+    case app::HotSpotKind::kThread:
+    case app::HotSpotKind::kProcess:
+      return !arguments.annotate.empty();
+    default:
+      return true;
+  }
+}
+
 int print_report(HotSpots& spots, const ReportArguments& arguments, const ReportCenter& center,
                  const Messages& messages) {
   app::sort_hot_spots(spots.rows, arguments.by_self);
@@ -325,6 +339,7 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   ReportArguments arguments = asked;
   arguments.query = app::with_wait_event(std::move(arguments.query));
   arguments.capture.symbolize = arguments.capture.symbolize && needs_names(arguments);
+  arguments.capture.naming.lines = needs_lines(arguments);
   if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
     if (!find_files(arguments, messages, failed)) {
       return failed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace stackpack::app {
@@ -56,6 +57,11 @@ class SaidOf {
       mark(before, before + 1);
     }
     return true;
+  }
+
+  // Whether a function has an asked address, or begins after one.
+  [[nodiscard]] bool is_asked(const CodeRange& row) const {
+    return !asked_in(row, asked_).empty() || place_before(row.start) < asked_.size();
   }
 
   [[nodiscard]] std::uint64_t count() const {
@@ -131,7 +137,9 @@ AddedNames::AddedNames(const Names& old, std::span<const std::uint32_t> first_ro
   for (const CodeLine& row : old.lines) {
     copy(old, row, calls);
   }
-  copy_aliases(old);
+  for (const FunctionAlias& row : old.aliases) {
+    copy(old, row);
+  }
 }
 
 std::uint32_t AddedNames::copy_call(const Names& from, std::uint32_t row,
@@ -168,10 +176,8 @@ void AddedNames::copy(const Names& from, CodeLine row, std::vector<std::uint32_t
   all_.add_line(row);
 }
 
-void AddedNames::copy_aliases(const Names& from) {
-  for (const FunctionAlias& row : from.aliases) {
-    all_.add_alias(all_.text(from.texts[row.name]), all_.text(from.texts[row.alias]));
-  }
+void AddedNames::copy(const Names& from, const FunctionAlias& row) {
+  all_.add_alias(all_.text(from.texts[row.name]), all_.text(from.texts[row.alias]));
 }
 
 AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
@@ -183,14 +189,22 @@ AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
     names.set(i, has_name(functions_, owner, asked[i]));
     lines.set(i, lines_.any(owner, asked[i]));
   }
+  std::set<std::uint32_t> of_asked;
   for (Function row : found.functions) {
+    if (!found.aliases.empty() && names.is_asked(row)) {
+      of_asked.insert(row.name);
+    }
     if (names.take(row, true)) {
       set_owner(row, owner);
       copy(found, row);
       changed_ = true;
     }
   }
-  copy_aliases(found);
+  for (const FunctionAlias& row : found.aliases) {
+    if (of_asked.contains(row.name)) {
+      copy(found, row);
+    }
+  }
   std::vector<std::uint32_t> calls(found.inlined.size(), kNoInline);
   for (CodeLine row : found.lines) {
     if (lines.take(row, false)) {
