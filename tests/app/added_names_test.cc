@@ -149,7 +149,7 @@ TEST_CASE("added names: a caller's byte before a function that nothing is before
 
 TEST_CASE("added names: of what was read for more than is asked the rest is left out") {
   symbolize::NameCollector read;
-  for (const std::uint64_t start : {10, 20, 30}) {
+  for (const std::uint64_t start : {10U, 20U, 30U}) {
     Function row;
     row.owner = FunctionOwner::kImage;
     row.start = start;

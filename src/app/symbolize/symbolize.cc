@@ -202,7 +202,7 @@ class Run {
 
   // Asks servers for what is not here of images, those with most addresses first.
   Status fetch(const AskedAddresses& asked, const std::vector<Module>& modules) {
-    if (!options_.debuginfod) {
+    if (!options_.debuginfod || !options_.images) {
       return {};
     }
     std::vector<const AskedImage*> images;
@@ -277,17 +277,23 @@ class Run {
 
   void plan_tasks(const AskedAddresses& asked, const std::vector<Module>& modules,
                   const std::vector<MetadataEntry>& metadata) {
-    for (const AskedImage& image : asked.images) {
+    if (options_.images) {
+      plan_images(asked.images, modules);
+    }
+    if (options_.images && !asked.kernel.empty()) {
+      plan_kernel(asked.kernel);
+    }
+    plan_processes(asked.processes, modules, metadata);
+  }
+
+  void plan_images(const std::vector<AskedImage>& images, const std::vector<Module>& modules) {
+    for (const AskedImage& image : images) {
       const Module& module = modules[image.module];
       add_task(image.offsets, {FunctionOwner::kImage, image.module, kUnknownTime}, module.path,
                &module, [&module, row = image.module, callers = image.callers, this] {
                  return plan_image(module, {mappings_[row], callers}, options_.places);
                });
     }
-    if (!asked.kernel.empty()) {
-      plan_kernel(asked.kernel);
-    }
-    plan_processes(asked.processes, modules, metadata);
   }
 
   // Code that was made at run time, and addresses that the recorder knew no mapping of.
