@@ -415,10 +415,21 @@ Status judge(const DiffArguments& arguments, const OpenSide& before, const OpenS
   return {};
 }
 
+// Whether anything that is shown may say where in the sources it is.
+bool needs_lines(const DiffArguments& arguments) {
+  const bool by_name =
+      arguments.options.by == DiffGrain::kFunction || arguments.options.by == DiffGrain::kModule;
+  const bool is_text = arguments.form == DiffForm::kTable || arguments.form == DiffForm::kJson ||
+                       arguments.form == DiffForm::kMarkdown;
+  return !by_name || !is_text || !arguments.sarif.empty() || arguments.annotations ||
+         !arguments.conditions.empty() || !arguments.gate_file.empty();
+}
+
 }  // namespace
 
 int run_diff(const DiffArguments& given, const Messages& messages) {
   DiffArguments arguments = given;
+  arguments.capture.naming.lines = needs_lines(arguments);
   JudgedDiff diff;
   std::string baseline;
   if (const int status = read_rules(arguments, messages, diff, baseline); status != kExitSuccess) {
