@@ -60,7 +60,8 @@ class DialectLines {
   void add_line(std::string_view text) {
     const StackLine line = dialect_.read(text, state_);
     const bool is_node = line.kind == LineKind::kNode;
-    const bool is_whole = line.kind == LineKind::kEnd && line.weight && state_.frames != 0;
+    const bool is_whole =
+        line.kind == LineKind::kEnd && line.weight && (state_.frames != 0 || line.is_first);
     stacks_ += is_node || is_whole ? std::size_t{1} : std::size_t{0};
     known_ +=
         is_node || is_whole || line.kind == LineKind::kFrame ? std::size_t{1} : std::size_t{0};

@@ -79,8 +79,8 @@ class StacksReader {
   }
 
   Status take_message(const StackDialect& dialect, const capture::TextLine& text, TextTree& tree) {
-    if (!print_message(text.text, printed_)) {
-      account_for(LineKind::kUnknown, text);
+    if (text.text.empty() || !print_message(text.text, printed_)) {
+      account_for(text.text.empty() ? LineKind::kHeader : LineKind::kUnknown, text);
       return {};
     }
     account_for(printed_.empty() ? LineKind::kOther : LineKind::kFrame, text);
@@ -113,7 +113,8 @@ class StacksReader {
     } else if (line.kind == LineKind::kFrame) {
       taken = add_frame(line.frame, text.offset);
     } else if (line.kind == LineKind::kEnd) {
-      taken = dialect.tree == TreeOrder::kNone ? end_stack(line.weight) : tree.finish();
+      taken =
+          dialect.tree == TreeOrder::kNone ? end_stack(line.weight, line.is_first) : tree.finish();
     }
     follow(line, state_);
     return taken;
@@ -161,11 +162,12 @@ class StacksReader {
   }
 
   // The callstack so far; without a weight it is lost.
-  Status end_stack(const std::optional<core::DecimalWeight>& weight) {
+  Status end_stack(const std::optional<core::DecimalWeight>& weight, bool is_frameless = false) {
     Status added;
-    if (!weight && !stack_.empty()) {
+    const bool is_stack = is_frameless || !stack_.empty();
+    if (!weight && is_stack) {
       writer_.lose(loss::kWithoutCount, begin_);
-    } else if (weight && !stack_.empty()) {
+    } else if (weight && is_stack) {
       TextFrame root;
       root.name = root_;
       added = root_.empty() ? Status{} : add_frame(root, begin_);
