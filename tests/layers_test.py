@@ -40,7 +40,7 @@ ROOMS = {
     "formats/speedscope": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/v8": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/perf_script": (["public", "core", "bytes", "capture", "io"], []),
-    "formats/stacks": (["public", "core", "bytes", "capture", "io"], []),
+    "formats/stacks": (["public", "core", "bytes", "capture", "io"], ["rapidjson/"]),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture", "formats/protobuf"], ["protozero/", "re2/re2.h"]),
     "dag": (["public", "core", "bytes", "io", "scratch", "capture"], ["emmintrin.h"]),
     "spk/format": (["public", "core", "bytes", "codec"], []),
