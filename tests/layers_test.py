@@ -38,6 +38,7 @@ ROOMS = {
     "formats/jfr": (["public", "core", "bytes", "io", "capture"], []),
     "formats/firefox": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/speedscope": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
+    "formats/v8": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/perf_script": (["public", "core", "bytes", "capture", "io"], []),
     "formats/stacks": (["public", "core", "bytes", "capture", "io"], []),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture", "formats/protobuf"], ["protozero/", "re2/re2.h"]),
