@@ -14,6 +14,7 @@
 #include "app/analysis/hot_spot_query.h"
 #include "app/analysis/sample_types.h"
 #include "app/analysis/stack_filter.h"
+#include "core/saturating.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/shared_naming.h"
 #include "query/naming/stack_entities.h"
@@ -103,10 +104,13 @@ class EntitySums {
     Sum& sum = at(number);
     if (sum.last_stack != stack_) {
       sum.last_stack = stack_;
-      sum.total += value;
+      sum.total = core::saturating_sum(sum.total, value);
     }
   }
-  void add_self(std::uint32_t number, std::uint64_t value) { at(number).self += value; }
+  void add_self(std::uint32_t number, std::uint64_t value) {
+    std::uint64_t& self = at(number).self;
+    self = core::saturating_sum(self, value);
+  }
 
   template <typename Name>
   void list(std::vector<HotSpot>& rows, const Name& name) const {

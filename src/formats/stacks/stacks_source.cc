@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/json_outline.h"
 #include "capture/line_reader.h"
 #include "capture/text_head.h"
 #include "formats/stacks/map_json.h"
@@ -197,6 +198,9 @@ class StacksReader {
 }  // namespace
 
 capture::Probe probe(const capture::CaptureHead& head) {
+  if (capture::JsonOutline(head.bytes).is_json()) {
+    return {capture::ProbeAnswer::kNo, "is JSON"};
+  }
   const DialectAnswer answer = dialect_of(head);
   if (answer.dialect == nullptr) {
     return {capture::ProbeAnswer::kNo, "has no callstacks of several lines"};

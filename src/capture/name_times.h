@@ -8,7 +8,7 @@
 
 #include "capture/system_recorder.h"
 
-namespace stackpack::otlp {
+namespace stackpack::capture {
 
 /// Names of processes and threads, each with the first time at which a sample has it; samples come
 /// in any time order.
@@ -26,7 +26,7 @@ class NameTimes {
   }
 
   /// The first name of each is the one that it had before.
-  void tell(capture::SystemRecorder& system) const;
+  void tell(SystemRecorder& system) const;
 
  private:
   using Id = std::pair<std::uint32_t, std::uint32_t>;
@@ -37,4 +37,4 @@ class NameTimes {
   std::size_t count_ = 0;
 };
 
-}  // namespace stackpack::otlp
+}  // namespace stackpack::capture

@@ -1,9 +1,9 @@
-#include "formats/otlp/name_times.h"
+#include "capture/name_times.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace stackpack::otlp {
+namespace stackpack::capture {
 
 void NameTimes::add(Id id, std::uint64_t time_ns, std::string_view name) {
   if (id.first == kUnknownId || count_ >= kMost) {
@@ -19,7 +19,7 @@ void NameTimes::add(Id id, std::uint64_t time_ns, std::string_view name) {
   }
 }
 
-void NameTimes::tell(capture::SystemRecorder& system) const {
+void NameTimes::tell(SystemRecorder& system) const {
   for (const auto& [id, names] : names_) {
     const auto first =
         std::min_element(names.begin(), names.end(), [](const auto& a, const auto& b) {
@@ -37,4 +37,4 @@ void NameTimes::tell(capture::SystemRecorder& system) const {
   }
 }
 
-}  // namespace stackpack::otlp
+}  // namespace stackpack::capture
