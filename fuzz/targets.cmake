@@ -18,6 +18,7 @@ set(STACKPACK_FUZZ_TARGETS
   import_pprof
   import_speedscope
   import_stacks
+  import_v8
   label_sets
   lznt1
   method_events

@@ -1,9 +1,9 @@
-// What a source hands over is compared with stored answers in the unit tests alone: they know the
-// test that asks, and a fuzz target has none.
-#include "support/known_sinks.h"
+// The laws of what a source hands over are checked by the unit tests, replayed corpora included: a
+// fuzz target has no library of tests.
+#include "support/sink_laws.h"
 
 namespace stackpack::test {
 
-void check_known_sink(const CollectingSink& /*sink*/) {}
+void check_sink_laws(const CollectingSink& /*sink*/) {}
 
 }  // namespace stackpack::test

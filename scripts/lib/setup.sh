@@ -83,6 +83,25 @@ must_configure() {
     { ((${with_tests:-0})) && grep -q '^STACKPACK_TESTS:[A-Z]*=OFF' "$1/CMakeCache.txt"; }
 }
 
+# Reads what ninja prints and says how long the rest will take on this machine: once, when a tenth is done; on a
+# terminal, in one line that is kept up to date.
+say_how_long() {
+  local line begin=$SECONDS finished all minutes said=0
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    finished=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    ((finished > 0)) || continue
+    minutes=$(((SECONDS - begin) * (all - finished) / finished / 60))
+    if [[ -t 2 ]]; then
+      printf '\r%s: %d of %d steps, %d min left \033[K' "${0##*/}" "$finished" "$all" "$((minutes + 1))" >&2
+    elif ((!said && finished * 10 >= all && minutes > 0)); then
+      note "about $((minutes + 1)) minutes left"
+      said=1
+    fi
+  done
+  [[ ! -t 2 ]] || printf '\r\033[K' >&2
+}
+
 # Configures (when that was not done yet) and builds targets of a preset: build_preset NAME TARGET... With
 # with_tests=1, release has the tests, too.
 build_preset() {
@@ -103,11 +122,14 @@ build_preset() {
     fi
     note "configuring $preset"
     quietly "$folder/configure.log" cmake -S "$root" --preset "$preset" "${options[@]}"
-    note "building $preset; the first time takes about two minutes on two processors"
+    note "building $preset on $(nproc) processors"
   elif [[ -t 2 ]]; then
     note "bringing $preset up to date"
   fi
-  quietly "$folder/build.log" cmake --build "$folder" --target "$@" -- -k "${keep_going:-1}"
+  if ! NINJA_STATUS='[%f/%t] ' cmake --build "$folder" --target "$@" -- -k "${keep_going:-1}" 2>&1 | tee "$folder/build.log" | say_how_long; then
+    cat "$folder/build.log" >&2
+    fail "building $preset failed"
+  fi
   if ((first)); then
     note "built $preset"
   fi

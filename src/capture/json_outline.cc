@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kEndsOfWord = " \t\r\n,]}:[{\"";
-constexpr std::size_t kMostLevels = 64;      // deeper ones are looked at, not noted
+constexpr std::size_t kMostLevels = 64;      // what follows a deeper one is not looked at
 constexpr std::size_t kMostNotedLevels = 5;  // of paths
 
 bool is_word(std::string_view word) {
@@ -74,7 +74,8 @@ class JsonOutline::Scan {
   }
 
   bool open() {
-    if (levels_.size() >= kMostLevels || (!levels_.empty() && levels_.back().wants_key)) {
+    is_cut_ = is_cut_ || levels_.size() >= kMostLevels;
+    if (is_cut_ || (!levels_.empty() && levels_.back().wants_key)) {
       return false;
     }
     const bool is_object = rest_.front() == '{';
@@ -148,7 +149,7 @@ class JsonOutline::Scan {
   std::string_view rest_;
   std::string path_;
   std::vector<Level> levels_;
-  bool is_cut_ = false;  // the text ends within a key or a string
+  bool is_cut_ = false;  // the text ends within a key or a string, or what is looked at
 };
 
 JsonOutline::JsonOutline(std::span<const std::byte> head) {

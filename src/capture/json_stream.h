@@ -10,12 +10,15 @@
 
 namespace stackpack::capture {
 
-/// The text of a source, as RapidJSON reads it. A failed read ends the text; status() says why.
+/// The text of a source as RapidJSON reads it, from its beginning where that can be sought. A
+/// failed read ends the text; status() says why.
 class JsonStream {
  public:
   using Ch = char;
 
-  explicit JsonStream(io::ByteSource& source) : reader_(source, 0, ~std::uint64_t{0}, kWindow) {
+  explicit JsonStream(io::ByteSource& source)
+      : reader_(source.seekable() ? io::BufferedReader(source, 0, ~std::uint64_t{0}, kWindow)
+                                  : io::BufferedReader(source, 0, kWindow)) {
     fill();
   }
   // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names

@@ -67,7 +67,8 @@ std::optional<ValueKind> ValueRecorder::own_kind(const ValueSchema& schema) {
   const auto known = std::find(own_kinds_.begin(), own_kinds_.end(), schema);
   const auto at = static_cast<std::size_t>(known - own_kinds_.begin());
   if (known == own_kinds_.end()) {
-    if (own_kinds_.size() == kMostOwnKinds || schema.fields.size() > kMostValueFields) {
+    if (own_kinds_.size() == kMostOwnKinds || schema.fields.size() > kMostValueFields ||
+        schema.name.size() > kLongestFieldName) {
       return std::nullopt;
     }
     own_kinds_.push_back(schema);

@@ -37,8 +37,9 @@ struct OpenSide {
   std::vector<std::string> notices;
 };
 
-bool open_side(const std::vector<std::string>& paths, const CaptureArguments& arguments,
+bool open_side(const std::vector<std::string>& paths, const DiffArguments& asked,
                const Messages& messages, OpenSide& side, int& exit_code) {
+  const CaptureArguments& arguments = asked.capture;
   bool good = true;
   for (const std::string& path : paths) {
     ConvertProgress conversion;
@@ -54,7 +55,7 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
       note_missing_names(path, opened->reader(), messages);
     }
     const std::vector<std::string> notices =
-        notices_of(path, notices_of_shown(*opened, opened->reader()));
+        notices_of(path, notices_of_shown(*opened, opened->reader(), asked.options));
     side.notices.insert(side.notices.end(), notices.begin(), notices.end());
     side.files.push_back(std::move(*opened));
   }
@@ -414,10 +415,21 @@ Status judge(const DiffArguments& arguments, const OpenSide& before, const OpenS
   return {};
 }
 
+// Whether anything that is shown may say where in the sources it is.
+bool needs_lines(const DiffArguments& arguments) {
+  const bool by_name =
+      arguments.options.by == DiffGrain::kFunction || arguments.options.by == DiffGrain::kModule;
+  const bool is_text = arguments.form == DiffForm::kTable || arguments.form == DiffForm::kJson ||
+                       arguments.form == DiffForm::kMarkdown;
+  return !by_name || !is_text || !arguments.sarif.empty() || arguments.annotations ||
+         !arguments.conditions.empty() || !arguments.gate_file.empty();
+}
+
 }  // namespace
 
 int run_diff(const DiffArguments& given, const Messages& messages) {
   DiffArguments arguments = given;
+  arguments.capture.naming.lines = needs_lines(arguments);
   JudgedDiff diff;
   std::string baseline;
   if (const int status = read_rules(arguments, messages, diff, baseline); status != kExitSuccess) {
@@ -429,8 +441,8 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (!find_files(arguments, baseline, messages, exit_code)) {
     return exit_code;
   }
-  const bool opened = open_side(arguments.before, arguments.capture, messages, before, exit_code);
-  if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
+  const bool opened = open_side(arguments.before, arguments, messages, before, exit_code);
+  if (!open_side(arguments.after, arguments, messages, after, exit_code) || !opened) {
     return exit_code;
   }
   diff.notices = std::move(before.notices);

@@ -246,6 +246,24 @@ std::string rename_sentence(const DiffRename& rename) {
   return {};
 }
 
+// How many runs would have shown what a condition asks for: what is visible shrinks with the root
+// of the samples, and of the runs.
+std::string sufficient_runs(const JudgedDiff& diff, const GateCondition& condition,
+                            const GateResult& result) {
+  constexpr double kMost = 10'000;
+  std::size_t runs = 0;
+  for (const EventDiff& event : diff.report.events) {
+    runs = std::max(runs, std::min(event.old_side.runs, event.new_side.runs));
+  }
+  const double ratio = result.least_visible / std::abs(condition.limit);
+  const double factor = ratio * ratio;
+  if (result.outcome != GateOutcome::kUndecided || runs < 2 || factor > kMost) {
+    return {};
+  }
+  return fmt::format("; {:.0f} runs a side would do, or runs {:.1f} times as long",
+                     std::ceil(static_cast<double>(runs) * factor), factor);
+}
+
 }  // namespace
 
 std::vector<std::string> sentences_of(const EventDiff& event) {
@@ -310,7 +328,8 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff, std::size_t name
         const app::FunctionTitle title{name, {}, {}};
         name = app::function_titles({&title, 1}, app::FunctionNames::kShort, name_width).front();
       }
-      text += fmt::format(" (least: {} in {})", limit_text(condition, result.least_visible), name);
+      text += fmt::format(" (least: {} in {}){}", limit_text(condition, result.least_visible), name,
+                          sufficient_runs(diff, condition, result));
     }
     sentences.push_back(std::move(text));
   }

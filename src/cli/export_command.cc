@@ -114,7 +114,8 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
   for (std::size_t i = 0; i < packed.size(); ++i) {
     paths.push_back(packed[i].path());
     if (const auto reader = Reader::open(packed[i].path())) {
-      const auto more = notices_of(arguments.files[i], notices_of_shown(packed[i], **reader));
+      const auto more =
+          notices_of(arguments.files[i], notices_of_shown(packed[i], **reader, arguments.options));
       notices.insert(notices.end(), more.begin(), more.end());
     }
   }
@@ -172,7 +173,7 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
     options.html.tables = std::move(*tables);
   }
   // Before there is an output: what fails leaves the old one.
-  const std::vector<std::string> notices = notices_of_shown(*opened, opened->reader());
+  const std::vector<std::string> notices = notices_of_shown(*opened, opened->reader(), options);
   const Result<ExportReport> report = export_capture(opened->reader(), arguments.output, options);
   progress.clear();
   if (!report) {

@@ -80,11 +80,12 @@ std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
                                       const CaptureArguments& arguments, const Messages& messages,
                                       int& exit_code, ShownProgress* progress = nullptr);
 
-/// What is missing in a file that is shown, a line each: app::cut_notices, and what a capture that
-/// was made into one has no readable names of.
-template <typename Packed>
-std::vector<std::string> notices_of_shown(const Packed& file, const Reader& reader) {
-  std::vector<std::string> notices = app::cut_notices(reader);
+/// What is missing of a file in what the options show of it, a line each: app::cut_notices, and
+/// what a capture that was made into one has no readable names of.
+template <typename Packed, typename Options>
+std::vector<std::string> notices_of_shown(const Packed& file, const Reader& reader,
+                                          const Options& options) {
+  std::vector<std::string> notices = app::cut_notices(reader, options);
   notices.insert(notices.end(), file.notices().begin(), file.notices().end());
   return notices;
 }

@@ -290,6 +290,12 @@ bool find_files(ReportArguments& arguments, const Messages& messages, int& exit_
   return true;
 }
 
+// Whether functions say what is counted or shown, whatever the rows are.
+bool asks_for_functions(const ReportArguments& arguments) {
+  return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||
+         !arguments.annotate.empty() || !arguments.only.empty() || arguments.tree;
+}
+
 // Rows of threads and events have no function in them: naming takes two thirds of the time.
 bool needs_names(const ReportArguments& arguments) {
   switch (arguments.query.by) {
@@ -300,8 +306,28 @@ bool needs_names(const ReportArguments& arguments) {
     case app::HotSpotKind::kEvent:
     case app::HotSpotKind::kControlGroup:
     case app::HotSpotKind::kField:
-      return arguments.kind != ReportKind::kTop || !arguments.query.patterns.empty() ||
-             !arguments.annotate.empty() || !arguments.only.empty() || arguments.tree;
+      return asks_for_functions(arguments);
+    default:
+      return true;
+  }
+}
+
+// Rows of modules have none either, but where code was made at run time its names say so.
+bool needs_names_of_images(const ReportArguments& arguments) {
+  const bool by_module = arguments.query.by == app::HotSpotKind::kModule ||
+                         arguments.query.by == app::HotSpotKind::kPackage;
+  return !by_module || asks_for_functions(arguments);
+}
+
+// Whether rows say where in the sources something is. Reading that takes a third of the time.
+bool needs_lines(const ReportArguments& arguments) {
+  switch (arguments.query.by) {
+    case app::HotSpotKind::kFunction:
+    case app::HotSpotKind::kModule:
+    case app::HotSpotKind::kPackage:
+    case app::HotSpotKind::kThread:
+    case app::HotSpotKind::kProcess:
+      return !arguments.annotate.empty();
     default:
       return true;
   }
@@ -325,6 +351,8 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   ReportArguments arguments = asked;
   arguments.query = app::with_wait_event(std::move(arguments.query));
   arguments.capture.symbolize = arguments.capture.symbolize && needs_names(arguments);
+  arguments.capture.naming.images = needs_names_of_images(arguments);
+  arguments.capture.naming.lines = needs_lines(arguments);
   if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
     if (!find_files(arguments, messages, failed)) {
       return failed;

@@ -42,7 +42,7 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
     note_missing_names(file, opened->reader(), messages);
   }
   if (!arguments.quiet) {
-    warn_of(file, notices_of_shown(*opened, opened->reader()), messages);
+    warn_of(file, notices_of_shown(*opened, opened->reader(), arguments.options), messages);
   }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
@@ -71,7 +71,8 @@ std::optional<Result<ExportReport>> page_of_several(const ViewArguments& argumen
   for (std::size_t i = 0; i < packed.size(); ++i) {
     paths.push_back(packed[i].path());
     if (const auto reader = Reader::open(paths.back())) {
-      const auto more = notices_of(arguments.files[i], notices_of_shown(packed[i], **reader));
+      const auto more =
+          notices_of(arguments.files[i], notices_of_shown(packed[i], **reader, arguments.options));
       notices.insert(notices.end(), more.begin(), more.end());
     }
   }

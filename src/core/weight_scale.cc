@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kScaleMark = "*10^-";
 constexpr int kMostDigits = 19;  // that 64 bits hold, whatever they are
+constexpr std::uint64_t kMostWeight = ~std::uint64_t{0};
 
 // Leaves `most` digits behind the point, and no zeros at the end.
 DecimalWeight fitted(std::uint64_t digits, int decimals, int most) {
@@ -105,7 +106,7 @@ std::optional<DecimalWeight> parse_decimal(std::string_view text) {
 
 DecimalWeight decimal_of(double value, int shift, unsigned most) {
   if (!(value > 0) || !std::isfinite(value)) {
-    return {value > 0 ? ~std::uint64_t{0} : 0, 0, false};
+    return {value > 0 ? kMostWeight : 0, 0, value > 0};
   }
   // d.ddde+xx
   std::array<char, 32> buffer{};
@@ -127,10 +128,8 @@ DecimalWeight decimal_of(double value, int shift, unsigned most) {
   decimals -= exponent;
   if (decimals < 0) {
     const auto power = static_cast<unsigned>(std::min(-decimals, kMostDigits));
-    return {digits == 0               ? 0
-            : -decimals > kMostDigits ? ~std::uint64_t{0}
-                                      : shifted(digits, power),
-            0, false};
+    const std::uint64_t whole = -decimals > kMostDigits ? kMostWeight : shifted(digits, power);
+    return {whole, 0, whole == kMostWeight};
   }
   return fitted(digits, decimals, static_cast<int>(most));
 }

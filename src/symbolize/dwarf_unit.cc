@@ -24,6 +24,9 @@ class DwarfUnit {
     const auto language = dwarf_number(code_, DW_AT_language);
     nests_ = language != DW_LANG_C89 && language != DW_LANG_C && language != DW_LANG_C99 &&
              language != DW_LANG_C11;
+    if (!reads_lines()) {
+      return;  // libdw reads all lines for the files
+    }
     // A unit without files of its own has those of its skeleton.
     if (::dwarf_getsrcfiles(&code_, &files_, &file_count_) != 0 &&
         ::dwarf_getsrcfiles(&lines_, &files_, &file_count_) != 0) {
@@ -40,6 +43,10 @@ class DwarfUnit {
   }
 
  private:
+  [[nodiscard]] bool reads_lines() const {
+    return search_.request.inlines && search_.request.lines;
+  }
+
   // Addresses [first, last) of the request.
   struct Some {
     std::size_t first = 0;
@@ -104,7 +111,7 @@ class DwarfUnit {
   void read_lines() {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
-    if (!search_.request.inlines) {
+    if (!reads_lines()) {
       return;
     }
     if (::dwarf_getsrclines(&lines_, &lines, &count) != 0) {

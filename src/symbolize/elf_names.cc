@@ -43,14 +43,29 @@ std::vector<std::byte> content_of(io::ByteSource& file) {
                                                                    : std::vector<std::byte>();
 }
 
+// Sections of debug information that nothing here asks libdw for.
+bool is_unused(std::string_view name, bool lines) {
+  return name == ".debug_loclists" || name == ".debug_loc" || name == ".debug_macro" ||
+         name == ".debug_frame" || name.starts_with(".debug_pub") ||
+         (!lines && name == ".debug_line");
+}
+
 // Unpacks what libdw would unpack: when that was refused memory, its next calls hide it. Sections
-// that cannot be unpacked are left to it.
-void unpack_sections(Elf* file) {
+// that cannot be unpacked are left to it. Those that are not used are hidden from it.
+void unpack_sections(Elf* file, bool lines) {
+  std::size_t names = 0;
+  const bool has_names = ::elf_getshdrstrndx(file, &names) == 0;
   for (Elf_Scn* part = ::elf_nextscn(file, nullptr); part != nullptr;
        part = ::elf_nextscn(file, part)) {
     GElf_Shdr header{};
-    if (::gelf_getshdr(part, &header) != nullptr && (header.sh_flags & SHF_COMPRESSED) != 0 &&
-        ::elf_compress(part, 0, 0) < 0) {
+    if (::gelf_getshdr(part, &header) == nullptr || (header.sh_flags & SHF_COMPRESSED) == 0) {
+      continue;
+    }
+    const char* const name = has_names ? ::elf_strptr(file, names, header.sh_name) : nullptr;
+    if (name != nullptr && is_unused(name, lines)) {
+      header.sh_type = SHT_NOBITS;
+      ::gelf_update_shdr(part, &header);
+    } else if (::elf_compress(part, 0, 0) < 0) {
       heed_lack_of_memory();
     }
   }
@@ -60,8 +75,9 @@ void unpack_sections(Elf* file) {
 class ElfFile {
  public:
   /// `descriptor`: -1: there is none. `content`: empty: that of the file. A kernel module is given
-  /// addresses when it `may_be_module`.
-  explicit ElfFile(int descriptor, bool may_be_module = false, std::vector<std::byte> content = {})
+  /// addresses when it `may_be_module`. `lines`: whether they are read.
+  explicit ElfFile(int descriptor, bool lines, bool may_be_module = false,
+                   std::vector<std::byte> content = {})
       : plain_(std::move(content)) {
     if (descriptor < 0) {
       return;
@@ -89,7 +105,7 @@ class ElfFile {
     if (is_module && get() != nullptr && !plain_.empty()) {
       damaged_parts_ += place_module(file_);
     } else if (get() != nullptr) {
-      unpack_sections(file_);
+      unpack_sections(file_, lines);
     }
   }
   ElfFile(const ElfFile&) = delete;
@@ -193,7 +209,7 @@ bool may_open_split(int descriptor, SplitFiles where, std::string_view folder,
 std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::string_view symbol) {
   ::elf_version(EV_CURRENT);
   for (const int descriptor : {files.image, files.debug}) {
-    const ElfFile file(descriptor);
+    const ElfFile file(descriptor, false);
     if (file.get() == nullptr) {
       continue;
     }
@@ -213,10 +229,11 @@ namespace {
 // Names from files whose layout is known; `content`: of the image, empty: what is in the file.
 Status read_names(const ElfFiles& files, std::vector<std::byte> content,
                   const SymbolRequest& request, NameCollector& names) {
-  const ElfFile image(files.image, true, std::move(content));
-  const ElfFile debug(files.debug, true);
-  const ElfFile shared(files.alternate);
-  const ElfFile package(files.package);
+  const bool lines = request.inlines && request.lines;
+  const ElfFile image(files.image, lines, true, std::move(content));
+  const ElfFile debug(files.debug, lines, true);
+  const ElfFile shared(files.alternate, lines);
+  const ElfFile package(files.package, lines);
   if (image.get() == nullptr && debug.get() == nullptr) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "elf: cannot be read"};
   }

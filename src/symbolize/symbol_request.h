@@ -23,6 +23,7 @@ struct SymbolRequest {
   std::span<const std::uint64_t> addresses;
   bool inlines = true;  ///< false: functions, no inlined calls and no lines
   SymbolLimits limits{};
+  bool lines = true;  ///< false: where `inlines` come from debug information, without lines
 };
 
 }  // namespace stackpack::symbolize

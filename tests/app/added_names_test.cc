@@ -147,4 +147,27 @@ TEST_CASE("added names: a caller's byte before a function that nothing is before
   CHECK(far.add({}, kFirstImage, asked).named == 0);
 }
 
+TEST_CASE("added names: of what was read for more than is asked the rest is left out") {
+  symbolize::NameCollector read;
+  for (const std::uint64_t start : {10U, 20U, 30U}) {
+    Function row;
+    row.owner = FunctionOwner::kImage;
+    row.start = start;
+    row.size = 10;
+    row.name = read.text("f" + std::to_string(start));
+    read.add_function(row);
+    read.add_alias(row.name, read.text("also" + std::to_string(start)));
+  }
+  const std::vector<std::uint32_t> first_rows{0};
+  const Names none;
+  app::AddedNames names(none, first_rows);
+  const std::vector<std::uint64_t> asked{12, 29};
+  CHECK(names.add(std::move(read).finish(), kFirstImage, asked).named == 2);
+  const Names all = std::move(names).finish();
+  CHECK(text_of(all) == "f10@0:10 f20@0:20 ");
+  REQUIRE(all.aliases.size() == 2);
+  CHECK(all.texts[all.aliases[0].alias] == "also10");
+  CHECK(all.texts[all.aliases[1].alias] == "also20");
+}
+
 }  // namespace stackpack::test

@@ -1,7 +1,6 @@
-// Every column of every table of small captures, as it was when somebody last looked at it.
-//
-// arrow_tables.txt has a line for each table: capture, table, rows, a digest of all values, and the
-// first row.
+// Every column of every table of small captures: parts add up to the whole, and the figures of the
+// whole are those of arrow_tables.txt, a line for each capture.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,9 +19,6 @@
 namespace stackpack::test {
 namespace {
 
-constexpr std::size_t kShownBytes = 600;
-constexpr std::size_t kShownOfParts = 80;
-
 std::string row_text(const ArrowContent& table, std::size_t row) {
   std::string text;
   for (const std::string& name : table.names) {
@@ -37,54 +33,87 @@ std::string row_text(const ArrowContent& table, std::size_t row) {
   return text;
 }
 
-std::string listing_of(const ArrowTables& tables, ArrowTable table, const ArrowOptions& options,
-                       std::size_t shown = kShownBytes) {
+// The rows of a table, or what is said instead.
+std::vector<std::string> rows_of(const ArrowTables& tables, ArrowTable table,
+                                 const ArrowOptions& options) {
   OwnedStream out;
   const Status made = tables.stream(table, options, &out.stream);
   if (!made) {
-    return message(made.error());
+    return {message(made.error())};
   }
   const ArrowContent content = read_arrow(out.stream);
-  std::string all = content.error;
+  std::vector<std::string> rows;
   for (std::size_t row = 0; row < content.rows(); ++row) {
-    all += row_text(content, row) + '\n';
+    rows.push_back(row_text(content, row));
   }
-  const std::string first = content.rows() == 0 ? "" : row_text(content, 0);
-  return std::to_string(content.rows()) + ' ' + digest_of(all) + ' ' + first.substr(0, shown);
+  if (!content.error.empty()) {
+    rows.push_back(content.error);
+  }
+  return rows;
 }
 
-// Parts of tables: few rows a batch, a part of the time, and for the table of functions every
-// grain.
-std::vector<std::pair<std::string, ArrowOptions>> part_options(const Reader& reader) {
-  std::vector<std::pair<std::string, ArrowOptions>> options(5);
-  options[0] = {" of 3", {}};
-  options[0].second.batch_rows = 3;
-  options[1] = {" any order", {}};
-  options[1].second.any_order = true;
-  options[2] = {" samples", {}};
-  options[2].second.count = CountBy::kSamples;
-  options[2].second.idle = IdleSamples::kKeep;
-  const auto range = reader.time_range();
-  if (range && *range) {
-    const std::uint64_t middle = (*range)->from_ns + ((*range)->to_ns - (*range)->from_ns) / 2;
-    options[3] = {" first half", {}};
-    options[3].second.to_ns = middle;
-    options[4] = {" second half", {}};
-    options[4].second.from_ns = middle;
+std::vector<std::string> sorted(std::vector<std::string> rows) {
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::string figures_of(const std::vector<std::string>& rows) {
+  AnswerFigures figures;
+  for (const std::string& row : rows) {
+    figures.add(row);
   }
+  return figures.text();
+}
+
+// The same rows however many come at a time; in any order, the same ones.
+void check_batches(const ArrowTables& tables, ArrowTable table,
+                   const std::vector<std::string>& whole) {
+  ArrowOptions few;
+  few.batch_rows = 3;
+  CHECK(rows_of(tables, table, few) == whole);
+  ArrowOptions shuffled;
+  shuffled.any_order = true;
+  CHECK(sorted(rows_of(tables, table, shuffled)) == sorted(whole));
+}
+
+// Every sample is in one of two parts of the time that meet.
+void check_halves(const Reader& reader, const ArrowTables& tables) {
+  const auto range = reader.time_range();
+  if (!range || !*range) {
+    return;
+  }
+  const std::uint64_t middle = (*range)->from_ns + ((*range)->to_ns - (*range)->from_ns) / 2;
+  ArrowOptions before;
+  before.to_ns = middle;
+  ArrowOptions after;
+  after.from_ns = middle + 1;
+  std::vector<std::string> both = rows_of(tables, ArrowTable::kSamples, before);
+  const std::vector<std::string> rest = rows_of(tables, ArrowTable::kSamples, after);
+  both.insert(both.end(), rest.begin(), rest.end());
+  CHECK(both == rows_of(tables, ArrowTable::kSamples, {}));
+}
+
+std::string figures_of_grains(const ArrowTables& tables) {
+  std::string text;
   for (const char* const by :
        {"module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup",
         "package", "waker", "reason", "nothing"}) {
-    options.emplace_back(std::string(" by ") + by, ArrowOptions{});
-    options.back().second.by = by;
+    ArrowOptions options;
+    options.by = by;
+    text +=
+        std::string("; by ") + by + ' ' + figures_of(rows_of(tables, ArrowTable::kTop, options));
   }
-  options.emplace_back(" blocked", ArrowOptions{});
-  options.back().second.event = "blocked";
-  return options;
+  ArrowOptions samples;
+  samples.count = CountBy::kSamples;
+  samples.idle = IdleSamples::kKeep;
+  text += "; samples " + figures_of(rows_of(tables, ArrowTable::kTop, samples));
+  ArrowOptions blocked;
+  blocked.event = "blocked";
+  return text + "; blocked " + figures_of(rows_of(tables, ArrowTable::kTop, blocked));
 }
 
 TEST_SUITE("arrow listing") {
-  TEST_CASE("every column of every table is what it was") {
+  TEST_CASE("every column of every table: parts are the whole, which is what it was") {
     const ScratchDirectory folder;
     std::string found;
     for (const std::string capture :
@@ -100,19 +129,20 @@ TEST_SUITE("arrow listing") {
       REQUIRE_MESSAGE(report.has_value(), message(report.error()));
       auto reader = Reader::open(packed);
       REQUIRE(reader.has_value());
-      const auto parts = part_options(**reader);
       const auto tables = ArrowTables::of(std::shared_ptr<const Reader>(std::move(*reader)));
+      const auto again = Reader::open(packed);
+      REQUIRE(again.has_value());
+      check_halves(**again, *tables);
+      found += capture;
       for (unsigned number = 0; number < kArrowTableCount; ++number) {
         const auto table = static_cast<ArrowTable>(number);
-        const std::string name = capture + ' ' + std::string(arrow_table_names()[number]);
-        found += name + ' ' + listing_of(*tables, table, {}) + '\n';
-        for (const auto& [words, some] : parts) {
-          if (table != ArrowTable::kTop && !(some.by.empty() && some.event.empty())) {
-            continue;
-          }
-          found += name + words + ' ' + listing_of(*tables, table, some, kShownOfParts) + '\n';
+        const std::vector<std::string> whole = rows_of(*tables, table, {});
+        check_batches(*tables, table, whole);
+        if (!whole.empty()) {
+          found += "; " + std::string(arrow_table_names()[number]) + ' ' + figures_of(whole);
         }
       }
+      found += figures_of_grains(*tables) + '\n';
     }
     check_known_lines(found, "tests/app/arrow_tables.txt");
   }

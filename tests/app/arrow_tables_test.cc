@@ -327,7 +327,7 @@ TEST_SUITE("arrow tables") {
 
   TEST_CASE("arrow tables: every table has its columns, and the system's rows") {
     SpkContent content = placed_content(1'000);
-    content.tables.metadata = {{"host.name", "here"}, {"clock.wall_offset_ns", "-5"}};
+    content.tables.metadata = {{"clock.wall_offset_ns", "-5"}, {"host.name", "here"}};
     content.losses = {{"lost", LossKind::kRecorder, 3, 17}, {"odd", LossKind::kNotice, 1}};
     const std::vector<std::byte> file = spk_bytes(content);
     const auto tables = tables_of(file);

@@ -64,7 +64,11 @@ TEST_SUITE("copied blocks") {
       "copied blocks: a structure that verify refuses is refused, though its blocks are sound") {
     const ScratchDirectory folder;
     SpkContent content;
-    content.losses = {{"b", LossKind::kDamage, 1}, {"a", LossKind::kDamage, 1}};
+    content.samples.resize(2);
+    for (StoredSample& sample : content.samples) {
+      sample.stack = kNoStack;
+    }
+    content.samples.front().time_ns = 1;  // after the other
     const std::string input = folder.file("broken.spk");
     REQUIRE(write_spk(content, {}, input).has_value());
     const Status verified = std::move(Reader::open(input)).value()->verify();

@@ -125,6 +125,10 @@ std::vector<Specimen> all_samples() {
       {"firefox", "threads first",
        bytes_of("{ \"threads\" : [ { \"processType\" : \"default\" } ],\n"
                 "  \"meta\" : { \"version\" : 27 } }")},
+      {"v8", "a profile", bytes_of(R"({"nodes":[{"id":1,"callFrame":{"functionName":")")},
+      {"v8", "a profile of the heap", bytes_of(R"({"head":{"callFrame":{"url":"")")},
+      {"v8", "events of a trace", bytes_of(R"([{"pid":1,"tid":2,"ts":3,"ph":"X"},)")},
+      {"v8", "a trace", bytes_of(R"({"traceEvents": [ {"args":{},"ph":"M"}]})")},
       {"perf-script", "default fields",
        bytes_of("prog  77 [001]  12.345678:     250000 cycles: \n"
                 "\t    55d0c0 main+0x10 (/bin/prog)\n\n")},

@@ -1,4 +1,5 @@
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,6 +106,26 @@ TEST_SUITE("pairs of rows") {
     CHECK(table->names[table->old_rows[2]].name == lambda(1));
     CHECK(table->old_rows[1] == table->new_rows[1]);
     CHECK(table->old_rows[1] == table->new_rows[2]);
+  }
+
+  TEST_CASE("row pairs: the row of a family has each list of aliases once") {
+    constexpr int kFunctions = 20;
+    std::array<SideProfile, 2> sides;
+    for (int side = 0; side < 2; ++side) {
+      std::vector<std::string> names;
+      for (int i = 0; i < kFunctions; ++i) {
+        names.push_back(lambda(kFunctions * side + i));
+      }
+      sides.at(static_cast<std::size_t>(side)) = side_of_functions(names);
+      for (query::FrameEntity& entity : sides.at(static_cast<std::size_t>(side)).entities) {
+        entity.aliases.push_back({std::make_shared<const std::vector<std::string>>(1, "alias")});
+      }
+    }
+    const Result<RowTable> table = paired_rows(sides[0], sides[1]);
+    REQUIRE(table.has_value());
+    const query::FrameEntity& row = table->names[table->old_rows[1]];
+    CHECK(row.name == kLambdas);
+    CHECK(row.aliases.size() == 2 * kFunctions);
   }
 
   TEST_CASE("row pairs: a program of another name pairs by the names of its functions") {

@@ -47,6 +47,7 @@ TEST_CASE("json outline: what breaks the grammar is no JSON") {
     // What follows a whole value is not looked at.
     CHECK(json.is_json() == std::string_view(text).starts_with("{\"a\":1}"));
   }
-  const std::vector<std::byte> deep = test::TestBytes().text(std::string(1000, '[')).bytes;
-  CHECK_FALSE(JsonOutline(deep).is_json());
+  // Nor is what lies deep in it.
+  const std::vector<std::byte> deep = test::TestBytes().text(std::string(1000, '[') + "}").bytes;
+  CHECK(JsonOutline(deep).is_json());
 }

@@ -28,9 +28,9 @@ TEST_CASE("weights: a double has the digits that were written") {
         Case{0.1, 0, 9, "0.1"}, Case{0.1, 6, 0, "100000"}, Case{1e-9, 0, 9, "0.000000001"},
         Case{1e-10, 0, 9, "0 rounded"}, Case{5e-10, 0, 9, "0.000000001 rounded"},
         Case{1.23456789012, 0, 9, "1.23456789 rounded"}, Case{2.5, 0, 0, "3 rounded"},
-        Case{1e15, 0, 9, "1000000000000000"}, Case{1e300, 0, 9, "18446744073709551615"},
+        Case{1e15, 0, 9, "1000000000000000"}, Case{1e300, 0, 9, "18446744073709551615 rounded"},
         Case{1e-300, 0, 9, "0 rounded"}, Case{0, 6, 9, "0"}, Case{-1, 0, 9, "0"},
-        Case{std::numeric_limits<double>::infinity(), 0, 9, "18446744073709551615"}}) {
+        Case{std::numeric_limits<double>::infinity(), 0, 9, "18446744073709551615 rounded"}}) {
     CAPTURE(one.value);
     CHECK(text_of(core::decimal_of(one.value, one.shift, one.most)) == one.text);
   }

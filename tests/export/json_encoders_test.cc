@@ -63,7 +63,8 @@ TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
         {"alpha+0xf;libc.so.6+0x20", 1},
         {"alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100", 1}}},
       {"worker pid 10 tid 11", {{"alpha+0xf;libc.so.6+0x20", 1}}},
-      {"beta pid 20 tid 20", {{"", 1}, {"beta+0x10", 1}, {"beta+0xf;libc.so.6+0x20", 1}}}};
+      {"beta pid 20 tid 20",
+       {{"[no callstack]", 1}, {"beta+0x10", 1}, {"beta+0xf;libc.so.6+0x20", 1}}}};
   CHECK(speedscope_weights(exported_json(exporting::write_speedscope, test::small_capture(),
                                          options)) == expected);
   options.memory_limit = 0;  // every lane is streamed
@@ -377,19 +378,21 @@ TEST_CASE("speedscope: functions with their files, one frame each") {
       {"alpha pid 10 tid 10",
        {{"alpha!main", 2}, {"alpha!main;helper;read", 1}, {"alpha!main;helper;read;do_read", 1}}},
       {"worker pid 10 tid 11", {{"alpha!main;helper;read", 1}}},
-      {"beta pid 20 tid 20", {{"", 1}, {"beta!main", 1}, {"beta!main;read", 1}}}};
+      {"beta pid 20 tid 20", {{"[no callstack]", 1}, {"beta!main", 1}, {"beta!main;read", 1}}}};
   CHECK(speedscope_weights(file) == expected);
   std::map<std::string, std::string> places;
   for (const auto& frame : file["shared"]["frames"].GetArray()) {
     const std::string line = frame.HasMember("line") ? std::to_string(frame["line"].GetUint()) : "";
-    const std::string place = std::string(frame["file"].GetString()) + ":" + line;
+    const bool is_code = frame.HasMember("file");
+    const std::string place = is_code ? frame["file"].GetString() + (":" + line) : "";
     CHECK(places.emplace(frame["name"].GetString(), place).second);
   }
   CHECK(places == std::map<std::string, std::string>{{"alpha!main", "/src/main.c:3"},
                                                      {"helper", "/src/util.h:"},
                                                      {"read", "/lib/libc.so.6:"},
                                                      {"do_read", "[kernel.kallsyms]:"},
-                                                     {"beta!main", "/bin/beta:"}});
+                                                     {"beta!main", "/bin/beta:"},
+                                                     {"[no callstack]", ""}});
 }
 
 TEST_CASE("firefox: functions of libraries, inlined calls as frames, managed code") {
@@ -446,6 +449,6 @@ TEST_CASE("firefox: an offset that a viewer's 32 bits cannot hold is in the name
   const rapidjson::Document file = exported_json(exporting::write_firefox, capture, {});
   CHECK(firefox_samples(file, file["threads"][0]) ==
         std::vector<FirefoxSample>{{0, "0xffffffff User /bin/huge 4294967295"},
-                                   {1e-6, "0x100000000 User /bin/huge"},
+                                   {1e-6, "huge+0x100000000 User /bin/huge"},
                                    {2e-6, "0x7f00000000 User"}});
 }

@@ -19,6 +19,7 @@
 #include "formats/perf_script/perf_script_source.h"
 #include "formats/pprof/pprof_source.h"
 #include "formats/speedscope/speedscope_source.h"
+#include "formats/v8/v8_source.h"
 #include "support/etl_reading.h"
 #include "support/failing_source.h"
 #include "support/perf_writer.h"
@@ -145,6 +146,9 @@ std::vector<Input> documents() {
   }
   for (const char* name : {"import_firefox/old", "import_firefox/new"}) {
     all.push_back(of_corpus<firefox::ReadOptions, firefox::read_capture>(name));
+  }
+  for (const char* name : {"import_v8/cpu", "import_v8/heap"}) {
+    all.push_back(of_corpus<v8::ReadOptions, v8::read_capture>(name));
   }
   return all;
 }

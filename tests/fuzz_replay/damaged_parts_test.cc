@@ -262,9 +262,11 @@ TEST_SUITE("damaged parts") {
          {Part{"event_payloads", event_answer}, Part{"method_events", method_answer},
           Part{"wait_formats", tracepoint_answer}, Part{"gate_file", gate_answer},
           Part{"zip_archive", archive_answer}, Part{"rpc_message", message_answer}}) {
+      DamagedFigures figures;
       for (const std::string& path : files_of(std::string("fuzz/corpus/") + part.folder)) {
-        list_damaged_answers(path, source_file(path), 150, part.answer, lines);
+        add_damaged_answers(source_file(path), 150, part.answer, figures);
       }
+      lines += figures.line(part.folder);
     }
     for (const char* const text :
          {"share +1pp", "self share +2.5pp of parse*", "relative +5% from 1%", "total cpu +3%",

@@ -51,6 +51,15 @@ def run(*command):
     return done.stdout.decode("utf-8", "replace")
 
 
+def pack(*command):
+    """Runs a command whose last word is an output, which verify accepts."""
+    run(*command)
+    try:
+        run(command[0], "verify", command[-1])
+    except Failed as refused:
+        sys.exit(f"verify refuses what {' '.join(map(str, command[1:]))} has written: {refused}")
+
+
 def exactly(name):
     """A pattern that means functions of this name alone."""
     return "/^" + re.sub(r"([^\w ])", lambda m: f"\\x{{{ord(m[1]):x}}}" if ord(m[1]) > 126 else "\\" + m[1], name) + "$/"
@@ -428,7 +437,7 @@ def captures(arguments, folder):
             if str(source).endswith(".spk"):
                 packed = source
             else:
-                run(arguments.program, "convert", "-q", "-s", "--unwind", source, "-o", packed)
+                pack(arguments.program, "convert", "-q", "-s", "--unwind", source, "-o", packed)
             store = Store(str(packed))
         except Failed as error:
             print(f"{source}: {error}", file=sys.stderr)
@@ -445,7 +454,7 @@ def scheduled(arguments, folder):
         schedule = schedules.draw(random.Random(f"{arguments.seed} {number}"))
         source, packed = folder / f"schedule-{number}.perf.data", folder / f"schedule-{number}.spk"
         schedule.system.write(source)
-        run(arguments.program, "convert", "-q", source, "-o", packed)
+        pack(arguments.program, "convert", "-q", source, "-o", packed)
         store = Store(str(packed))
         store.source, store.events_of_switches = source, schedule.events
         yield store

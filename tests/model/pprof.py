@@ -1,4 +1,4 @@
-"""Reads the callstacks of a pprof file: profile.proto, the fields that a report needs."""
+"""Reads the callstacks of pprof files and Perfetto's traces: profile.proto and trace.proto, the fields that a report needs."""
 import collections
 import gzip
 
@@ -62,4 +62,20 @@ def stacks(data, counts):
         values = list(packed(sample[2]))
         names = [name for number in packed(sample[1]) for name in locations[number]]
         sums[tuple(names)] += values[0 if counts else -1]
+    return sums
+
+
+def stacks_of_trace(data):
+    """Samples of a Perfetto trace by the names of their frames, leaf first; "" for a frame that has none but its address."""
+    sums, known = collections.Counter(), collections.defaultdict(dict)
+    for packet in (message(raw) for raw in message(data)[1]):
+        sequence = known[packet[10][0] if packet[10] else 0]
+        for interned in (message(raw) for raw in packet[12]):
+            for kind in (5, 6, 7):  # texts, frames, callstacks
+                for row in (message(raw) for raw in interned[kind]):
+                    sequence[kind, row[1][0]] = row[2]
+        for sample in (message(raw) for raw in packet[66]):
+            frames = packed(sequence[7, sample[4][0]]) if sample[4] else ()
+            names = [sequence[5, name[0]][0].decode("utf-8", "replace") if (name := sequence[6, frame]) else "" for frame in frames]
+            sums[tuple("" if name.startswith("0x") else name for name in reversed(names))] += 1
     return sums

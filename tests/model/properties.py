@@ -7,12 +7,14 @@ import json
 import pathlib
 import subprocess
 
+import pprof
 import reports
 import waits
 from mcp_client import McpClient
 from store import NONE, Store
 
 
+RECORDED = 2  # an origin of a callstack; above it: unwound
 # Imported profiles have no times, so merge refuses them next to captures: no law says anything of it.
 APART = "an imported profile does not merge with a capture"
 
@@ -80,6 +82,25 @@ def windows_add_up(program, store, random, _folder):
     whole = answer(*common)
     got = sum(part.get("weight", 0) for part in parts)
     return [*common, "--from", str(at)], [] if got == whole.get("weight") else [f"windows {got}, whole {whole.get('weight')}"]
+
+
+def stats_count_what_passes(program, store, random, _folder):
+    """`stats` with a filter counts the samples that pass, and each of their callstacks once."""
+    if not store.samples:
+        return [program], []
+    key, sample = random.choice(("pid", "tid", "cpu")), random.choice(store.samples)
+    value = getattr(sample, key)
+    if value == NONE:
+        return [program], []
+    command = [program, "stats", store.path, "--json", f"--{key}", str(value)]
+    said, kept = answer(*command), [s for s in store.samples if getattr(s, key) == value]
+    stacks = {s.stack: store.stacks[s.stack] for s in kept if s.stack != NONE and s.origin >= RECORDED}
+    depths = [len(frames) for frames in stacks.values()]
+    wanted = {"unique": len(stacks), "unique_frames": sum(depths), "max_depth": max(depths, default=0),
+              "unique_leaf_frames": len({frames[0] for frames in stacks.values() if frames})}
+    got = {name: said.get("callstacks", {}).get(name) for name in wanted} if "error" not in said else said
+    total = said.get("samples", {}).get("total")
+    return command, ([] if got == wanted else [f"stats has {got}, the file {wanted}"]) + ([] if total == len(kept) else [f"{total} samples of {len(kept)}"])
 
 
 def totals_cover_selves(program, store, random, _folder):
@@ -172,6 +193,23 @@ def same_bytes_for_any_resources(program, store, random, folder):
     return command, [] if plain == other and plain else [f"other bytes {error}"]
 
 
+def perfetto_has_the_callstacks_of_pprof(program, store, random, _folder):
+    """A trace for Perfetto has as many samples of each callstack as pprof counts."""
+    event = random.choice(store.events)[0]
+    common = [program, "export", store.path, "-q", "-o", "-", "--event", event]
+    command = [*common, "--format", "perfetto"]
+    status, trace, _ = run(*command)
+    other, profile, _ = run(*common, "--format", "pprof", "--count", "samples")
+    if status != 0 or other != 0 or store.aggregated:
+        return command, []
+    plain = lambda names: tuple("" if name.startswith("0x") else name for name in names)
+    sums = collections.Counter()
+    for names, count in pprof.stacks(profile, True).items():
+        sums[plain(names)] += count
+    got = pprof.stacks_of_trace(trace)
+    return command, [f"{names}: perfetto {got[names]}, pprof {sums[names]}" for names in got | sums if got[names] != sums[names]][:5]
+
+
 def damaged_is_refused(program, store, random, folder):
     """A report of a damaged file is an error or the answer of the whole."""
     data, damaged = bytearray(pathlib.Path(store.path).read_bytes()), folder / "damaged.spk"
@@ -240,6 +278,6 @@ def wrong_intervals(store):
     return lines
 
 
-OF_ONE = (cut_of_everything, filters_partition, windows_add_up, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources,
+OF_ONE = (cut_of_everything, filters_partition, windows_add_up, stats_count_what_passes, perfetto_has_the_callstacks_of_pprof, totals_cover_selves, redact_changes_names_only, same_bytes_for_any_resources,
           damaged_is_refused, mcp_says_what_the_command_says)
 OF_SEVERAL = (merge_is_commutative, merge_keeps_sums, order_of_inputs)

@@ -1,6 +1,6 @@
 // Opens pages in a browser, from disk, and does what people do: browser_check.mjs chrome|firefox PROGRAM STACKPACK SCRATCH.
 // Exits with 1 and a line for each thing that is not as it should be.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const require = createRequire(join(process.env.STACKPACK_CLIENTS ?? '.', 'packag
 const puppeteer = require('puppeteer-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const testdata = new URL('../../testdata/', import.meta.url).pathname;
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'chart'];
 
 let failures = 0;
 /** One line for what is wrong. */
@@ -97,7 +97,7 @@ const rowKey = (row) => `${row.name}|${row.self}|${row.total}`;
 async function checkTotals(browser, path, spk) {
   const opened = await open(browser, path, 'view=functions');
   const { page } = opened;
-  const top = JSON.parse(run('top', spk, '--json', '--count', 'samples', '--frames', 'module', '-n', '1000000'));
+  const top = JSON.parse(run('top', spk, '--json', '--count', 'samples', '-n', '1000000', '--keep-broken'));
   const named = (row) => row.name;
   const shown = await tableRows(page);
   const known = top.rows.filter((row) => row.total > 0);
@@ -116,10 +116,154 @@ async function checkTotals(browser, path, spk) {
   await finish(opened, 'totals');
 }
 
+/** The rows of the command line: code without a name is its module's, however many places it is in. */
+async function checkRows(browser) {
+  for (const name of ['zstd', 'threads', 'no-chains', 'dwarf']) {
+    const capture = join(testdata, `${name}.perf.data`);
+    run('export', capture, '--format', 'html', '--count', 'samples', '-o', file('rows.html'), '--force');
+    const opened = await open(browser, file('rows.html'), 'view=functions');
+    const told = JSON.parse(run('top', capture, '--json', '--count', 'samples', '-n', '1000000'));
+    check(`rows of ${name}`, (await tableRows(opened.page)).map(rowKey).sort(), told.rows.filter((row) => row.total > 0).map(rowKey).sort());
+    await finish(opened, `rows of ${name}`);
+  }
+}
+
+/** Lanes of the timeline: on the axis of the strip, a row for a process of one thread, figures of the range. */
+async function checkThreadLanes(browser, path) {
+  const opened = await open(browser, path, 'view=timeline');
+  const { page } = opened;
+  await settle(page);
+  const edges = (selector) => page.$eval(selector, (element) => { const box = element.getBoundingClientRect(); return [box.left, box.right].map(Math.round); });
+  check('timeline: lanes line up with the strip', await edges('.threads td.lane canvas'), await edges('.time-overview canvas'));
+  check('timeline: an axis', await edges('.threads .time-marks'), await edges('.time-overview canvas'));
+  check('timeline: what is counted', await textOf(page, '.threads thead .number'), 'Samples');
+  const rows = () => page.$$eval('.threads tbody tr:not(.spacer)', (all) => all.map((row) => [row.className, Number(row.querySelector('.weight').textContent.replaceAll(',', ''))]));
+  const sum = (list) => list.filter(([kind]) => kind === 'process').reduce((all, [, weight]) => all + weight, 0);
+  const names = await page.$$eval('.threads tbody th', (all) => all.map((row) => row.textContent));
+  check('timeline: no row twice', new Set(names).size, names.length);
+  const samplesOf = async () => Number((await textOf(page, '.summary')).split(' ')[0].replaceAll(',', ''));
+  check('timeline: all of it', sum(await rows()), await samplesOf());
+  const whole = sum(await rows());
+  await dragOverview(page);
+  check('timeline: figures of the range', sum(await rows()), await samplesOf());
+  check('timeline: which are fewer', sum(await rows()) < whole);
+  await finish(opened, 'lanes of threads');
+}
+
+/** Of thousands of threads those in sight are there: opening, scrolling and hovering cost what one sees. */
+async function checkManyThreads(browser) {
+  const sample = (k) => `prog ${k}/${k} [000] ${(10 + k / 1000).toFixed(6)}: 1000000 cpu-clock: \n\t401000 main+0x0 (/usr/bin/prog)\n\n`;
+  writeFileSync(file('many.txt'), Array.from({ length: 1500 }, (_, k) => sample(k + 1)).join(''));
+  const opened = await open(browser, makePage('many', file('many.txt')), 'view=timeline');
+  const { page } = opened;
+  await settle(page);
+  const shown = () => page.$$eval('.threads tbody tr:not(.spacer) th', (all) => all.map((row) => row.textContent));
+  const first = await shown();
+  check('timeline: rows in sight', first.length > 10 && first.length < 60);
+  check('timeline: how many there are', await page.$eval('.threads', (table) => table.getAttribute('aria-rowcount')), '1501');
+  await page.$eval('#panel-timeline .table-scroller', (scroller) => { scroller.scrollTop = scroller.scrollHeight; });
+  await settle(page);
+  await settle(page);
+  const last = await shown();
+  check('timeline: other rows after scrolling', last.length < 60 && !last.some((text) => first.includes(text)));
+  check('timeline: the last one', last.at(-1), 'prog (1500)');
+  await finish(opened, 'many threads');
+}
+
+/** Things that are said once, in the right place, and to the end. */
+async function checkWords(browser, path) {
+  const opened = await open(browser, path, 'view=sandwich');
+  const { page } = opened;
+  await settle(page);
+  await page.keyboard.press('?');
+  const keys = await page.$eval('.keys tr td', (cell) => cell.textContent);
+  check('keys of the tabs that there are', keys, (await page.$$eval('[role=tab]:not([hidden])', (tabs) => tabs.map((tab) => tab.textContent.toLowerCase()))).join(', '));
+  const said = await page.$$eval('dialog[aria-labelledby=dialog-about-this-capture] tr', (rows) => rows.map((row) => row.textContent));
+  check('about: no fact twice', said.filter((text) => /^Samples|^Resolution/.test(text)), []);
+  await finish(opened, 'words');
+  const chain = (name, count) => Array.from({ length: count }, (_, k) => name + k).join(';');
+  writeFileSync(file('middle.folded'), `${chain('caller', 8)};hot 50\n${chain('caller', 8)};hot;${chain('callee', 28)} 5\n`);
+  const middle = await open(browser, makePage('middle', file('middle.folded')), 'view=sandwich');
+  await new Promise((done) => { setTimeout(done, 300); });
+  const [most, gap] = await middle.page.$eval('#panel-sandwich .flame-scroller', (pane) => [pane.scrollHeight - pane.clientHeight, pane.scrollHeight - pane.clientHeight - pane.scrollTop]);
+  check('the callers touch the function', most > 20 && gap <= 1);
+  await finish(middle, 'middle');
+  writeFileSync(file('broken.folded'), '[broken callstack];leaf 9\nmain;leaf 1\n');
+  const broken = await open(browser, makePage('broken', file('broken.folded')));
+  const box = await (await broken.page.$('#panel-flame canvas')).boundingBox();
+  await broken.page.mouse.move(box.x + 40, box.y + 30);
+  await settle(broken.page);
+  check('why a callstack is broken', (await textOf(broken.page, '.hover-card')).includes('--call-graph dwarf'));
+  check('no modules: a colour for each function', await broken.page.$$eval('.legend .kind', (kinds) => kinds.map((kind) => kind.textContent)), ['leaf']);
+  await finish(broken, 'broken');
+}
+
+/** The flame chart zooms to a box and back, and counts what is chosen; a filter is that of the command line. */
+async function checkChart(browser) {
+  const capture = join(testdata, 'threads.perf.data');
+  run('export', capture, '--format', 'html', '--count', 'samples', '-o', file('chart.html'), '--force');
+  const opened = await open(browser, file('chart.html'), 'view=chart');
+  const { page } = opened;
+  await settle(page);
+  const box = await (await page.$('#panel-chart canvas')).boundingBox();
+  const marks = () => textOf(page, '.chart-marks');
+  const whole = await marks();
+  let place = 0;
+  for (let x = 20; x < box.width && !place; x += 5) {
+    await page.mouse.move(box.x + x, box.y + 50);
+    if (await page.$eval('.hover-card', (card) => !card.hidden && card.textContent.includes('lasts'))) place = x;
+  }
+  check('chart: a box says how long it lasts', place > 0);
+  await page.mouse.click(box.x + place, box.y + 50);
+  await settle(page);
+  check('chart: a click zooms', (await marks()) !== whole);
+  await page.keyboard.press('Escape');
+  await settle(page);
+  check('chart: Esc shows all', await marks(), whole);
+  await page.focus('.filter-bar select');
+  const threads = await page.$$eval('.filter-bar optgroup[label=Threads] option', (all) => all.map((option) => [option.value, option.textContent]));
+  check('filter: threads', threads.length > 1);
+  for (const [value, text] of threads.slice(0, 3)) {
+    await page.select('.filter-bar select', value);
+    await settle(page);
+    const told = JSON.parse(run('top', capture, '--json', '--count', 'samples', '--tid', /\((\d+)\)$/.exec(text)[1]));
+    check(`filter: samples of ${text}`, Number((await textOf(page, '.summary')).split(' ')[0].replaceAll(',', '')), told.samples);
+    check('filter: what is chosen is said', await textOf(page, '.filter'), `${text} ×`);
+  }
+  await page.click('.filter');
+  await settle(page);
+  check('filter: none', await page.$('.filter'), null);
+  await finish(opened, 'chart');
+}
+
+/** The command line that the page gives says the same as the page. */
+async function checkCommand(browser) {
+  run('export', file('capture.spk'), '--format', 'html', '-o', file('command.html'), '--force');
+  const told = (line) => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `${line.replace(/^stackpack/, '"$0"')} --json -n 100000`, stackpack], { cwd: scratch, encoding: 'utf8' });
+    // Of a page without samples nothing is shown; the command says so.
+    if (status !== 0 && stderr.includes('no sample of the file is selected')) return { rows: [] };
+    check(`status of ${line}`, status, 0);
+    return JSON.parse(stdout);
+  };
+  const first = await open(browser, file('command.html'), 'view=timeline');
+  const buckets = await first.page.$eval('.time-handle', (handle) => Number(handle.getAttribute('aria-valuemax')));
+  await finish(first, 'command');
+  const range = `range=${Math.floor(buckets / 4)}-${Math.floor(buckets / 2)}`;
+  for (const part of ['', range, 'threads=0', `${range}&threads=0`, `${range}&threads=0.1`, 'search=frames', 'search=*mem*', 'search=%2F%5E__m%2F', 'search=m.m&regex=1']) {
+    const opened = await open(browser, file('command.html'), `view=functions&measure=1&${part}`);
+    const line = await opened.page.evaluate(() => Array.from(document.querySelectorAll('.head-actions button')).find((button) => button.textContent === 'Copy command').title);
+    const rows = await opened.page.$('.functions tbody tr[data-fn]') ? (await tableRows(opened.page)).map(rowKey).sort() : [];
+    check(`a command for ${part}`, line.startsWith('stackpack top capture.spk '));
+    if (line !== '') check(`command of ${part}: ${line}`, told(line).rows.filter((row) => row.total > 0).map(rowKey).sort(), rows);
+    await finish(opened, 'command');
+  }
+}
+
 async function checkCallers(browser, path, spk) {
   const opened = await open(browser, path, 'view=functions');
   const { page } = opened;
-  const heaviest = (await tableRows(page)).filter((row) => !row.name.includes('+0x')).sort((a, b) => b.total - a.total).slice(0, 4);
+  const heaviest = (await tableRows(page)).filter((row) => !row.name.startsWith('[')).sort((a, b) => b.total - a.total).slice(0, 4);
   for (const { name } of heaviest) {
     await goTo(page, 'view=functions');
     await page.evaluate(async (wanted) => {
@@ -131,7 +275,7 @@ async function checkCallers(browser, path, spk) {
     for (const [command, place] of [['callers', 0], ['callees', 1]]) {
       const rows = await page.evaluate((which) => Array.from(document.querySelectorAll('.neighbours')[which].querySelectorAll('tbody tr'),
         (row) => `${row.children[0].textContent}|${row.querySelector('.weight').textContent.replaceAll(',', '')}`), place);
-      const told = JSON.parse(run(command, spk, name, '--json', '--count', 'samples', '--frames', 'module', '-n', '1000000'));
+      const told = JSON.parse(run(command, spk, name, '--json', '--count', 'samples', '-n', '1000000', '--keep-broken'));
       const expected = told.rows.map((row) => `${row.name}|${row.total}`);
       check(`${command} of ${name}`, rows.sort(), expected.sort());
     }
@@ -202,10 +346,7 @@ async function walkByTab(page) {
   }
 }
 
-async function checkTimeline(browser, path) {
-  const opened = await open(browser, path);
-  const { page } = opened;
-  const whole = await textOf(page, '.summary');
+async function dragOverview(page) {
   const box = await (await page.$('.time-overview canvas')).boundingBox();
   await page.mouse.move(box.x + box.width * 0.2, box.y + 10);
   await page.mouse.down();
@@ -213,8 +354,22 @@ async function checkTimeline(browser, path) {
   await page.mouse.move(box.x + box.width * 0.6, box.y + 10, { steps: 4 });
   await page.mouse.up();
   await settle(page);
+}
+
+async function checkTimeline(browser, path) {
+  const opened = await open(browser, path);
+  const { page } = opened;
+  const whole = await textOf(page, '.summary');
+  await dragOverview(page);
   const part = await textOf(page, '.summary');
   check('a dragged range selects a part', part !== whole && part.includes('selected'));
+  check('after a drag nothing has the focus', await page.evaluate(() => document.activeElement === document.body));
+  for (const key of ['Escape', 'Backspace']) {
+    await page.keyboard.press(key);
+    check(`${key} takes the selection away`, await textOf(page, '.summary'), whole);
+    await dragOverview(page);
+  }
+  check('the same range again', await textOf(page, '.summary'), part);
   const samples = Number(part.split(' ')[0].replaceAll(',', ''));
   await page.keyboard.press('3');
   const rows = await tableRows(page);
@@ -450,7 +605,7 @@ async function checkSource(browser) {
   const rows = await opened.page.$$eval('.of-source tbody tr', (all) => all.map((row) => Array.from(row.cells, (cell) => cell.textContent)));
   check('source: lines with samples, and two around each', rows.map((row) => row[2]), ['3', '4', '5', '6', '7', '10', '11', '12', '13', '14']);
   check('source: figures and text of a line', [rows[2], rows[3], rows[7]],
-    [['5', '5', '5', '\tif (x < "<b>")'], ['', '', '6', 'line 6'], ['2', '2', '12', 'line 12']]);
+    [['5 62.50 %', '5 62.50 %', '5', '\tif (x < "<b>")'], ['', '', '6', 'line 6'], ['2 25.00 %', '2 25.00 %', '12', 'line 12']]);
   await finish(opened, 'source');
   for (const [theme, width] of [['light', 1200], ['dark', 390]]) {
     const again = await open(browser, file('source.html'), `view=source&theme=${theme}`, { width, height: 844 });
@@ -524,6 +679,7 @@ async function checkSides(browser) {
     check(`side ${name}`, shown.filter((row) => row.total > 0).map(rowKey).sort(), expected.sort());
     const verdicts = await opened.page.$$eval('#panel-functions tbody tr[data-fn]', (lines) => lines.map((line) => [line.querySelector('button').textContent, line.querySelector('.verdict').textContent.split(';')[0]]));
     for (const [fn, verdict] of verdicts) check(`verdict of ${fn}`, verdict, rows.find((row) => row[0] === fn)?.[1] ?? '');
+    check('a comparison names its files', await textOf(opened.page, 'h1'), 'old.spk against new.spk');
     await finish(opened, `side ${name}`);
   }
   await checkPhone(browser, file('sides.html'), 'sides');
@@ -578,7 +734,9 @@ async function checkPath() {
     for (let k = 0; k < 12; k++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await settle(page);
-    check('a path that is too long for the window', await page.$eval('.path-bar', (bar) => bar.scrollWidth > bar.clientWidth));
+    const steps = await page.$$eval('.path-bar li', (all) => all.map((step) => [step.textContent, step.getBoundingClientRect().right <= innerWidth]));
+    check('a path that is too long for the window says how much is left out', steps.some(([text]) => /^… \d+ more …$/.test(text)));
+    check('a path has both ends', [steps[0][0], steps.at(-1)[0], steps.every(([, inside]) => inside)], ['all', 'function_number_11', true]);
     check('a path does not move the graph', await top(), before);
     await finish(opened, 'path');
   } finally {
@@ -597,6 +755,12 @@ async function main() {
   });
   try {
     await checkTotals(browser, capture, file('capture.spk'));
+    await checkRows(browser);
+    await checkThreadLanes(browser, capture);
+    await checkManyThreads(browser);
+    await checkChart(browser);
+    await checkCommand(browser);
+    await checkWords(browser, capture);
     await checkCallers(browser, capture, file('capture.spk'));
     await checkKeyboard(browser, capture);
     await checkMouse(browser, capture);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cellText, sortedRows } from '../../src/export/page/event_tables.js';
-import { hasView, linkOfState, START_STATE, stateOfLink, tablesOf } from '../../src/export/page/view_link.js';
+import { hasView, linkOfState, startState, stateOfLink, tablesOf } from '../../src/export/page/view_link.js';
 import { timedProfile } from './folded_profile.js';
 
 const TABLE = {
@@ -50,5 +50,5 @@ test('the view: only where there are tables, and in links', () => {
   assert.equal(hasView(without, 'functions'), true);
   assert.equal(stateOfLink('view=events', without).view, 'flame');
   assert.equal(stateOfLink('view=events', profile).view, 'events');
-  assert.equal(linkOfState({ ...START_STATE, view: 'events' }, profile), 'view=events');
+  assert.equal(linkOfState({ ...startState(profile), view: 'events' }, profile), 'view=events');
 });

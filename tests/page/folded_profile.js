@@ -81,7 +81,7 @@ export function profileFromFolded(text, oldText) {
   const columns = builder.tree();
   const total = columns.self.flat().reduce((sum, value) => sum + value, 0);
   return {
-    title: 'folded', sides: texts.length > 1 ? ['old', 'new'] : [], facts: [], losses: [],
+    title: 'folded', sides: texts.length > 1 ? ['old', 'new'] : [], files: [], facts: [], losses: [],
     measures: [{ name: 'samples', unit: 'samples', total: BigInt(total), totals: [BigInt(total)] }],
     tree: { count: columns.fn.length, fn: Uint32Array.from(columns.fn), parent: Uint32Array.from(columns.parent),
       end: Uint32Array.from(columns.end), depth: Uint16Array.from(columns.depth) },
@@ -91,6 +91,7 @@ export function profileFromFolded(text, oldText) {
     shortNames: (fn) => [builder.functions[fn].name],
     functionModule: Uint32Array.from(builder.functions, ({ module }) => (module ? builder.modules.indexOf(module) : 0xffffffff)),
     functionMode: Uint8Array.from(builder.functions, ({ mode }) => mode),
+    functionNamed: Uint8Array.from(builder.functions, ({ name }) => (/(^0x|\+0x)[0-9a-f]+$/.test(name) ? 0 : 1)),
     threads: [], sampledThreads: 0, timeline: null, lanes: null, tables: [], diff: null, rows,
   };
 }

@@ -216,7 +216,7 @@ test('waits over time add up, and stand below their threads', () => {
   const whole = [0, 1].map((number) => plainSelf(lanes, read, 1, 0, Infinity, [number]).reduce((sum, [, value]) => sum + value, 0));
   assert.deepEqual(Array.from(totals), [...whole, 0]);
   const owners = rootOwners(profile);
-  const { tree, self } = rootedTree(profile, { ...START_STATE, measure: 1, root: 'thread' }, owners);
+  const { tree, self } = rootedTree(profile, profile.tree, { ...START_STATE, measure: 1, root: 'thread' }, owners);
   assert.equal(self.reduce((sum, value) => sum + value, 0), whole[0] + whole[1]);
   assert.equal(tree.fn[1], owners.first + 2 + (whole[0] > whole[1] ? 0 : 1));
 });

@@ -6,6 +6,7 @@ import { DARK_PALETTE, LIGHT_PALETTE, changeStep, changeWays, mixedColour, modul
 import { functionRows } from '../../src/export/page/function_rows.js';
 import { costText } from '../../src/export/page/function_table.js';
 import { LabelFitter } from '../../src/export/page/label_fitter.js';
+import { commandLine, shellWord } from '../../src/export/page/command_line.js';
 import { NameIndex } from '../../src/export/page/name_search.js';
 import { FunctionTable } from '../../src/export/page/function_names.js';
 import { detailsOfNode } from '../../src/export/page/node_details.js';
@@ -95,6 +96,35 @@ test('search by text: capitals count when there are any', () => {
   assert.equal(index.search('a+b', false).functions, 1);
   assert.equal(index.search('(', false).functions, 1);
   assert.equal(index.search('', false).mask, null);
+});
+
+test('a command line: words of a shell, none where nothing says the same', () => {
+  const profile = { ...profileFromFolded('main;f 1'), files: [["it's.spk"]] };
+  const state = startState(profile);
+  assert.equal(commandLine(profile, state), "stackpack top 'it'\\''s.spk' --tree");
+  assert.equal(commandLine(profile, { ...state, view: 'sandwich', fn: 1 }), "stackpack callers 'it'\\''s.spk' f && stackpack callees 'it'\\''s.spk' f");
+  assert.equal(commandLine({ ...profile, files: [] }, state), '');
+  assert.equal(commandLine({ ...profile, files: [['a\u001b[201~.spk']] }, state), '');
+  assert.equal(commandLine({ ...profile, files: [['a.spk'], ['b.spk']], sides: ['old', 'new'] }, state), 'stackpack diff a.spk --against b.spk');
+  assert.equal(shellWord('$(x); `y`'), "'$(x); `y`'");
+});
+
+test('search takes what the command line takes', () => {
+  const index = new NameIndex(profileFromFolded('libc.so.6!malloc;libc.so.6!my_write(int);app!write;app!pre_write_all;app!operator*;app!Write<int>(char) 1'));
+  const names = (query) => {
+    const { mask } = index.search(query, false);
+    return Array.from(mask.keys()).filter((fn) => mask[fn]).map((fn) => index.names[fn]);
+  };
+  assert.deepEqual(names('*write'), ['my_write(int)', 'write', 'Write<int>(char)']);
+  assert.deepEqual(names('*write*'), ['my_write(int)', 'write', 'pre_write_all', 'Write<int>(char)']);
+  assert.deepEqual(names('?rite'), ['write', 'Write<int>(char)']);
+  assert.deepEqual(names('Wri*'), ['Write<int>(char)']);
+  assert.deepEqual(names('operator*'), ['operator*']);
+  assert.deepEqual(names('/^w.*e$/'), ['write']);
+  assert.deepEqual(names('libc!*write*'), ['my_write(int)']);
+  assert.deepEqual(names('libc.so.6!malloc'), ['malloc']);
+  assert.deepEqual(names('LIBC*!/m/'), ['malloc', 'my_write(int)']);
+  assert.deepEqual(names('nothing!malloc'), []);
 });
 
 test('search by expression: a bad one says so, a slow one ends', () => {

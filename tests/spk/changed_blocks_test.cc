@@ -42,21 +42,15 @@ void change(std::vector<std::byte>& bytes, std::uint32_t seed) {
   }
 }
 
-void list_changed(const std::string& name, std::span<const std::byte> file, std::uint32_t changes,
-                  std::string& lines) {
-  lines += name + " whole " + digest_of(answer_of(file)) + '\n';
-  std::string answers;
+void add_changed(std::span<const std::byte> file, std::uint32_t changes, DamagedFigures& figures) {
+  figures.whole.add(answer_of(file));
   for (std::uint32_t seed = 0; seed < changes; ++seed) {
     auto recipe = take_recipe(file);
     if (!recipe) {
       return;
     }
     change_recipe(*recipe, seed, [seed](std::vector<std::byte>& bytes) { change(bytes, seed); });
-    answers += answer_of(cook(std::move(*recipe))) + '\n';
-    if (seed % 8 == 7) {
-      lines += name + " to change " + std::to_string(seed) + ' ' + digest_of(answers) + '\n';
-      answers.clear();
-    }
+    figures.changed.add(answer_of(cook(std::move(*recipe))));
   }
 }
 
@@ -66,9 +60,11 @@ TEST_SUITE("changed blocks") {
     std::string lines;
     for (const char* const path :
          {"fuzz/corpus/spk_walk", "fuzz/corpus/spk_samples", "testdata/spk/v1-imported"}) {
+      DamagedFigures figures;
       for (const std::string& file : files_of(path)) {
-        list_changed(file, source_file(file), 16, lines);
+        add_changed(source_file(file), 16, figures);
       }
+      lines += figures.line(path);
     }
     std::vector<std::string> made;
     for (const char* const name : {"kernel.x64.etl", "branches/loop.perf.data.gz", "small.nettrace",
@@ -77,11 +73,15 @@ TEST_SUITE("changed blocks") {
       options.keep_branches = true;
       made.push_back(folder.file(std::to_string(made.size()) + ".spk"));
       REQUIRE(convert(source_folder() + "/testdata/" + name, made.back(), options, nullptr));
-      list_changed(name, read_test_file(made.back()), 160, lines);
+      DamagedFigures figures;
+      add_changed(read_test_file(made.back()), 160, figures);
+      lines += figures.line(name);
     }
     made.resize(4);
     REQUIRE(merge(made, folder.file("all.spk"), {}, nullptr));
-    list_changed("all of them", read_test_file(folder.file("all.spk")), 240, lines);
+    DamagedFigures figures;
+    add_changed(read_test_file(folder.file("all.spk")), 240, figures);
+    lines += figures.line("all of them");
     check_known_lines(lines, "tests/spk/changed_blocks.txt");
   }
 }

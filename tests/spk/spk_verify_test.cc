@@ -70,6 +70,31 @@ SpkRecipe::Section& section_of(SpkRecipe& recipe, SectionKind kind) {
   return recipe.sections.front();
 }
 
+/// The content of a block in the bytes of a file.
+Bytes block_bytes(const spk::BlockContent& content) {
+  Bytes bytes;
+  for (const std::span<const std::byte> part : content.parts()) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return bytes;
+}
+
+/// The file with other rows in a table, sizes and checksums right.
+template <typename Row>
+void put_rows(SpkRecipe& recipe, SectionKind kind, const std::vector<Row>& rows) {
+  spk::BlockContent content;
+  spk::encode_rows(std::span<const Row>(rows), content);
+  SpkRecipe::Section& section = section_of(recipe, kind);
+  section.blocks.assign(1, block_bytes(content));
+  section.record.items = rows.size();
+}
+
+/// What the writer says of a content.
+std::string refusal(const SpkContent& content) {
+  const ScratchDirectory directory;
+  return failure(write_spk(content, {}, directory.file("file.spk")));
+}
+
 /// The file with another summary, sizes and checksums right.
 Bytes with_summary(const Bytes& good, const std::function<void(Statistics&)>& change) {
   SpkRecipe recipe = recipe_of(good);
@@ -80,10 +105,7 @@ Bytes with_summary(const Bytes& good, const std::function<void(Statistics&)>& ch
   change(statistics);
   spk::BlockContent content;
   spk::encode_summary(statistics, fingerprint, content);
-  block.clear();
-  for (const std::span<const std::byte> part : content.parts()) {
-    block.insert(block.end(), part.begin(), part.end());
-  }
+  block = block_bytes(content);
   return cook(std::move(recipe));
 }
 
@@ -248,11 +270,18 @@ TEST_SUITE("spk verify") {
          [](Tables& t) { std::swap(t.metadata[0], t.metadata[1]); }},
         {"spk: metadata keys do not ascend", [](Tables& t) { t.metadata[1].key = "a"; }},
     };
+    const Bytes good = good_file();
     for (std::size_t i = 0; i < cases.size(); ++i) {
       CAPTURE(i);
       SpkContent content = whole_content();
       cases[i].change(content.tables);
-      CHECK(verdict(spk_bytes(content)) == cases[i].expected);
+      SpkRecipe recipe = recipe_of(good);
+      put_rows(recipe, SectionKind::kProcesses, content.tables.processes);
+      put_rows(recipe, SectionKind::kThreads, content.tables.threads);
+      put_rows(recipe, SectionKind::kModules, content.tables.modules);
+      put_rows(recipe, SectionKind::kMetadata, content.tables.metadata);
+      CHECK(verdict(cook(std::move(recipe))) == cases[i].expected);
+      CHECK(refusal(content) == cases[i].expected);
     }
   }
 
@@ -269,15 +298,7 @@ TEST_SUITE("spk verify") {
     const Bytes good = cooked_anew(file);
     const auto with = [&good](const std::vector<spk::ModuleFile>& rows) {
       SpkRecipe recipe = recipe_of(good);
-      SpkRecipe::Section& section = section_of(recipe, SectionKind::kModuleFiles);
-      spk::BlockContent content_of_rows;
-      spk::encode_rows(std::span(rows), content_of_rows);
-      Bytes& block = section.blocks.at(0);
-      block.clear();
-      for (const std::span<const std::byte> part : content_of_rows.parts()) {
-        block.insert(block.end(), part.begin(), part.end());
-      }
-      section.record.items = rows.size();
+      put_rows(recipe, SectionKind::kModuleFiles, rows);
       return verdict(cook(std::move(recipe)));
     };
     CHECK(with({{1, 8, 1, 4711, 99}}).empty());
@@ -318,15 +339,7 @@ TEST_SUITE("spk verify") {
       const auto reader = open_spk(good);
       std::vector<StackCount> rows = reader->stack_counts().value();
       change(rows);
-      spk::BlockContent content;
-      spk::encode_rows(std::span<const StackCount>(rows), content);
-      Bytes block;
-      for (const std::span<const std::byte> part : content.parts()) {
-        block.insert(block.end(), part.begin(), part.end());
-      }
-      SpkRecipe::Section& section = section_of(recipe, SectionKind::kStackCounts);
-      section.blocks.assign(1, block);
-      section.record.items = rows.size();
+      put_rows(recipe, SectionKind::kStackCounts, rows);
       return cook(std::move(recipe));
     };
     CHECK(verdict(with_counts([](auto& rows) { std::swap(rows[0], rows[1]); })) ==

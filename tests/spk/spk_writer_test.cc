@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -49,6 +51,91 @@ class WriterFixture {
   std::unique_ptr<io::OutputFile> out_;
   std::unique_ptr<spk::Writer> writer_;
 };
+
+/// What a writer is given in a file that is good, or just not.
+struct Given {
+  SpkContent content = random_content(5, 10, 40);
+  std::vector<LossCounter> losses;
+  std::uint64_t skipped_bytes = 0;
+  std::vector<std::string> reasons{""};
+  std::vector<WaitInterval> intervals{{7, 8, 10, 20}, {7, 8, 30, 40}};
+  std::vector<ValueSchema> kinds{{"read", {{"bytes", ValueType::kBytes}}}};
+  std::vector<std::string> texts{""};
+  std::vector<ControlGroup> groups;
+  std::vector<FieldRow> fields{{0}, {1}};
+  std::vector<BranchEdge> edges{edge_from(1), edge_from(2)};
+  Function function = kernel_function();
+
+  static BranchEdge edge_from(std::uint64_t from) {
+    BranchEdge edge;
+    edge.from = from;
+    edge.count = 1;
+    return edge;
+  }
+  static Function kernel_function() {
+    Function function;
+    function.owner = FunctionOwner::kKernel;
+    function.start = 100;
+    function.size = 1;
+    return function;
+  }
+};
+
+void number_names(std::vector<LossCounter>& losses) {
+  constexpr std::size_t kFirst = 100'000;  // numbers of one length ascend as texts
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    losses[i].name = std::to_string(kFirst + i);
+  }
+}
+
+template <typename Rows, typename Writer>
+Status add_all(const Rows& rows, Writer& writer) {
+  Status status;
+  for (const auto& row : rows) {
+    status = status ? writer.add(row) : status;
+  }
+  return status;
+}
+
+/// What the writer says of it, or verify of what was written; nothing when all is good.
+std::string outcome_of(const Given& given) {
+  const ScratchDirectory directory;
+  const std::string path = directory.file("out.spk");
+  const auto out = std::move(io::OutputFile::create(path)).value();
+  const auto writer = std::move(spk::Writer::create(*out, {})).value();
+  REQUIRE(writer->write_dag(frozen_dag_of(given.content.stacks)));
+  REQUIRE(writer->add_samples(given.content.samples));
+  Statistics statistics = statistics_of(given.content);
+  statistics.losses = given.losses;
+  statistics.source_skipped_bytes = given.skipped_bytes;
+  const auto finished = writer->finish(
+      given.content.tables, given.content.events, statistics, "test",
+      [&](spk::BranchWriter& branches) { return add_all(given.edges, branches); },
+      [&](spk::NameWriter& names) {
+        return names.add(given.function, {"work", "", ""});
+      },
+      [&](spk::IntervalWriter& intervals) {
+        const Status added = add_all(given.intervals, intervals);
+        return added ? intervals.end(given.reasons) : added;
+      },
+      [&](spk::ValueWriter& values) {
+        values.set_kinds(given.kinds);
+        EventValue value;
+        value.kind = static_cast<std::uint32_t>(given.kinds.size() - 1);
+        const Status added = values.add(value);
+        return added ? values.end(given.texts) : added;
+      },
+      [&](spk::FieldWriter& fields) {
+        const Status added = add_all(given.fields, fields);
+        return added ? fields.end(given.groups) : added;
+      });
+  if (!finished) {
+    return failure(finished);
+  }
+  REQUIRE(out->commit());
+  const auto reader = Reader::open(path);
+  return reader ? failure((*reader)->verify()) : failure(reader);
+}
 
 ErrorCode code(const Status& status) {
   REQUIRE_FALSE(status.has_value());
@@ -142,6 +229,72 @@ TEST_SUITE("spk writer") {
       const auto reader = open_spk(file);
       CHECK(stacks_in(*reader) == list_of(content.stacks));
       CHECK(samples_in(*reader) == content.samples);
+    }
+  }
+
+  TEST_CASE("spk writer: at each limit a file is good, and beyond it there is none but a line") {
+    struct Case {
+      std::string expected;
+      std::function<void(Given&)> change;
+    };
+    const std::string kinds = "spk: too many or too large kinds of event values";
+    const std::vector<Case> cases{
+        {"", [](Given&) {}},
+        {"", [](Given& g) { g.losses.resize(spk::kMaxSummaryRows), number_names(g.losses); }},
+        {"spk: too many events or losses",
+         [](Given& g) { g.losses.resize(spk::kMaxSummaryRows + 1), number_names(g.losses); }},
+        {"spk: names of losses do not ascend",
+         [](Given& g) {
+           g.losses = {{"b", LossKind::kDamage}, {"a", LossKind::kDamage}};
+         }},
+        {"spk: parsed, padding and skipped bytes are not those of the capture",
+         [](Given& g) { g.skipped_bytes = 2; }},
+        {"", [](Given& g) { g.skipped_bytes = 1; }},
+        {"spk: sources are not in order", [](Given& g) { g.content.tables.sources.resize(2); }},
+        {"", [](Given& g) { g.content.tables.sources.resize(1); }},
+        {"", [](Given& g) { g.reasons.resize(spk::kMaxWaitReasons); }},
+        {"spk: too many reasons of waits",
+         [](Given& g) { g.reasons.resize(spk::kMaxWaitReasons + 1); }},
+        {"", [](Given& g) { g.intervals[1].from_ns = g.intervals[0].to_ns; }},
+        {"spk: intervals of a thread overlap",
+         [](Given& g) { g.intervals[1].from_ns = g.intervals[0].to_ns - 1; }},
+        {"spk: intervals of a thread overlap", [](Given& g) { g.intervals[0].to_ns = 1; }},
+        {"", [](Given& g) { g.kinds.resize(spk::kMaxValueKinds); }},
+        {kinds, [](Given& g) { g.kinds.resize(spk::kMaxValueKinds + 1); }},
+        {"", [](Given& g) { g.kinds[0].name.resize(spk::kMaxValueNameBytes); }},
+        {kinds, [](Given& g) { g.kinds[0].name.resize(spk::kMaxValueNameBytes + 1); }},
+        {"", [](Given& g) { g.kinds[0].fields.resize(spk::kMaxValueFields); }},
+        {kinds, [](Given& g) { g.kinds[0].fields.resize(spk::kMaxValueFields + 1); }},
+        {kinds,
+         [](Given& g) {
+           g.kinds[0].fields = {{std::string(spk::kMaxValueNameBytes + 1, 'x'), {}}};
+         }},
+        {"", [](Given& g) { g.texts.emplace_back(spk::kMaxNameBytes, 'x'); }},
+        {"spk: a text of event values is too long",
+         [](Given& g) { g.texts.emplace_back(spk::kMaxNameBytes + 1, 'x'); }},
+        {"",
+         [](Given& g) {
+           g.groups = {{1, "/a"}, {2, "/a"}};
+         }},
+        {"spk: a control group comes twice",
+         [](Given& g) {
+           g.groups = {{1, "/a"}, {1, "/a"}};
+         }},
+        {"spk: fields of samples are not in order", [](Given& g) { g.fields[1].sample = 0; }},
+        {"spk: branches are not in order", [](Given& g) { std::swap(g.edges[0], g.edges[1]); }},
+        {"spk: branches are not in order",
+         [](Given& g) { g.edges[0].mispredicted = g.edges[0].count + 1; }},
+        {"", [](Given& g) { g.function.start = ~std::uint64_t{0} - g.function.size; }},
+        {"spk: a function ends beyond the last address",
+         [](Given& g) { g.function.start = ~std::uint64_t{0}; }},
+        {"spk: a function of an owner that has none", [](Given& g) { g.function.pid = 7; }},
+        {"spk: a function of an owner that has none", [](Given& g) { g.function.life_ns = 7; }},
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      CAPTURE(i);
+      Given given;
+      cases[i].change(given);
+      CHECK(outcome_of(given) == cases[i].expected);
     }
   }
 

@@ -10,7 +10,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/field_recorder.h"
 #include "capture/value_recorder.h"
-#include "support/known_sinks.h"
+#include "support/sink_laws.h"
 
 namespace stackpack::test {
 
@@ -40,7 +40,7 @@ class CollectingSink : public capture::CallstackSink {
   CollectingSink() = default;
   CollectingSink(const CollectingSink&) = delete;
   CollectingSink& operator=(const CollectingSink&) = delete;
-  ~CollectingSink() override { check_known_sink(*this); }
+  ~CollectingSink() override { check_sink_laws(*this); }
 
   std::uint32_t add_event(const Event& event) override {
     events.push_back(event);

@@ -1,5 +1,5 @@
 // Whatever a reader says of an input, whole, cut short, and with a byte changed in many places: a
-// line for each place, to be compared with stored ones (known_lines.h).
+// line of figures for each input, to be compared with stored ones (known_lines.h).
 #pragma once
 
 #include <algorithm>
@@ -19,31 +19,42 @@ namespace stackpack::test {
 
 using Answering = std::function<std::string(std::span<const std::byte>)>;
 
-/// Adds lines for an input. `places`: how many bytes are changed, beside the first `places`.
-inline void list_damaged_answers(const std::string& name, std::vector<std::byte> data,
-                                 std::size_t places, const Answering& answer, std::string& lines) {
-  constexpr std::size_t kPlacesALine = 8;
+/// Figures of inputs, whole and damaged.
+struct DamagedFigures {
+  AnswerFigures whole;
+  AnswerFigures changed;
+
+  [[nodiscard]] std::string line(const std::string& name) const {
+    return name + ": " + whole.text() + "; " + changed.text() + '\n';
+  }
+};
+
+/// Adds an input. `places`: how many bytes are changed, beside the first `places`.
+inline void add_damaged_answers(std::vector<std::byte> data, std::size_t places,
+                                const Answering& answer, DamagedFigures& figures) {
   std::set<std::size_t> chosen;
   for (std::size_t i = 0; i < places && !data.empty(); ++i) {
     chosen.insert(std::min(i, data.size() - 1));
     chosen.insert(data.size() * i / places);
   }
-  lines += name + " whole " + digest_of(answer(data)) + '\n';
-  std::string answers;
-  std::size_t count = 0;
+  figures.whole.add(answer(data));
   for (const std::size_t place : chosen) {
     const std::byte before = data[place];
     for (const unsigned flipped : {0x01U, 0x48U, 0xFFU}) {
       data[place] = before ^ static_cast<std::byte>(flipped);
-      answers += answer(data) + '\n';
+      figures.changed.add(answer(data));
     }
     data[place] = before;
-    answers += answer(std::span(data).first(place));
-    if (++count % kPlacesALine == 0 || count == chosen.size()) {
-      lines += name + " to " + std::to_string(place) + ' ' + digest_of(answers) + '\n';
-      answers.clear();
-    }
+    figures.changed.add(answer(std::span(data).first(place)));
   }
+}
+
+/// Adds a line for an input.
+inline void list_damaged_answers(const std::string& name, const std::vector<std::byte>& data,
+                                 std::size_t places, const Answering& answer, std::string& lines) {
+  DamagedFigures figures;
+  add_damaged_answers(data, places, answer, figures);
+  lines += figures.line(name);
 }
 
 /// The files of a folder of the sources, by name.

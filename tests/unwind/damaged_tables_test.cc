@@ -129,20 +129,24 @@ std::string expression_answer(Bytes data) {
 
 // Every operation on two operands that expressions know, and on those that they do not.
 void list_operations(std::string& lines) {
+  constexpr unsigned kOperationsALine = 16;
   const std::uint64_t operands[] = {0, 1, 2, 7, 63, 64, 65, 0x1000, 0x1008, ~0ULL, 1ULL << 63};
+  AnswerFigures answers;
   for (unsigned operation = 0; operation < 256; ++operation) {
-    std::string answers;
     for (const std::uint64_t first : operands) {
       for (const std::uint64_t second : operands) {
         TestBytes bytes;
         bytes.u8(16).u64(0x1122334455667788).u64(0x99AABBCCDDEEFF00);
         bytes.u8(0x0E).u64(first).u8(0x0E).u64(second);
-        answers += expression_answer(bytes.u8(static_cast<std::uint8_t>(operation)).bytes);
+        answers.add(expression_answer(bytes.u8(static_cast<std::uint8_t>(operation)).bytes));
         bytes.u8(0x10).u8(0x85).u8(0x02).u8(0x22);
-        answers += expression_answer(bytes.bytes);
+        answers.add(expression_answer(bytes.bytes));
       }
     }
-    lines += "operation " + std::to_string(operation) + ' ' + digest_of(answers) + '\n';
+    if (operation % kOperationsALine == kOperationsALine - 1) {
+      lines += "operations to " + std::to_string(operation) + ": " + answers.text() + '\n';
+      answers = {};
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "core/saturating.h"
 #include "core/sort_rows.h"
 #include "io/byte_source.h"
 #include "io/confined_process.h"
@@ -245,8 +246,8 @@ class CodeReader {
       row.offset = piece.start + (one.address - address);
       row.text = one.text;
       for (; hit != piece.hits.end() && hit->offset < row.offset + one.size; ++hit) {
-        row.self += hit->self;
-        row.total += hit->total;
+        row.self = core::saturating_sum(row.self, hit->self);
+        row.total = core::saturating_sum(row.total, hit->total);
       }
     }
     if (code.instructions.empty()) {

@@ -10,6 +10,7 @@
 
 #include "app/analysis/sample_counting.h"
 #include "core/number_table.h"
+#include "core/saturating.h"
 #include "core/sort_rows.h"
 
 namespace stackpack::app {
@@ -45,9 +46,10 @@ class Tree {
           child_of(level == 0 ? kRoot : path_.back(), leaf_first[depth - 1 - level], level));
     }
     for (const std::uint32_t node : path_) {
-      nodes_[node].total += value;
+      nodes_[node].total = core::saturating_sum(nodes_[node].total, value);
     }
-    nodes_[path_.empty() ? kRoot : path_.back()].self += value;
+    nodes_[path_.empty() ? kRoot : path_.back()].self =
+        core::saturating_sum(nodes_[path_.empty() ? kRoot : path_.back()].self, value);
   }
 
   // Numbers of the largest ones, of each parent the largest child first; with their ranks.
@@ -142,7 +144,7 @@ Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std:
         keys, [&](const query::Group& group, std::span<const std::uint32_t> stack) {
           const std::uint64_t value = (*counting)->value_of(group);
           result.about.samples += group.count;
-          result.about.value += value;
+          result.about.value = core::saturating_sum(result.about.value, value);
           tree.add(stack, value);
         });
   } while (counted && result.about.samples == 0 && (*counting)->choose_next_event());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/saturating.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -77,7 +79,7 @@ void CallstackRows::add(std::span<const std::uint32_t> leaf_first,
   }
   Node& row = nodes_[node == kRoot ? below(kRoot, kNoCallstack) : node];
   row.is_row = true;
-  row.value += value;
+  row.value = core::saturating_sum(row.value, value);
   row.stack = std::min(row.stack, stack);
 }
 

@@ -60,8 +60,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   if (!view) {
     return view.error();
   }
-  std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
-  counting->notices_ = query::cut_notices(reader);
+  std::unique_ptr<SampleCounting> counting(new SampleCounting(reader, std::move(*view), query));
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }
@@ -94,6 +93,9 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return filter.error();
   }
   counting->filter_ = std::move(*filter);
+  if (!counting->filter_.empty() || !query.types.empty()) {
+    counting->shown_.resize(std::size_t{counting->view_.stack_count} + 1);
+  }
   return counting;
 }
 
@@ -232,6 +234,18 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
       [&](std::span<const Group> groups) { return visit_in_parts(groups, visit); });
 }
 
+void SampleCounting::show(const Group& group, std::span<const std::uint32_t> stack,
+                          const Visit& visit) {
+  const auto shown = filter_.apply(stack, *entities_);
+  if (!shown) {
+    return;
+  }
+  if (!shown_.empty()) {
+    shown_[std::min<std::size_t>(group.key.stack, shown_.size() - 1)] = true;
+  }
+  visit(group, *shown);
+}
+
 Status SampleCounting::visit_shared(std::span<const Group> groups, const Visit& visit) {
   if (!shared_naming_) {
     shared_naming_.emplace(
@@ -239,9 +253,7 @@ Status SampleCounting::visit_shared(std::span<const Group> groups, const Visit& 
   }
   const Status named =
       shared_naming_->each(groups, [&](const Group& group, std::span<const std::uint32_t> stack) {
-        if (const auto shown = filter_.apply(stack, *entities_)) {
-          visit(group, *shown);
-        }
+        show(group, stack, visit);
         return !query_.is_stopped();
       });
   return named && query_.is_stopped() ? Status(kStopped) : named;
@@ -278,7 +290,7 @@ void SampleCounting::describe(HotSpots& spots) const {
     }
   }
   spots.idle = selection_->idle_left_out();
-  spots.notices = notices_;
+  spots.notices = query::cut_notices(reader_, query::cut_stacks_of(reader_, *selection_, shown_));
 }
 
 std::string SampleCounting::control_group_title(const Group& group) const {
@@ -299,9 +311,7 @@ Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& 
   with_stack_.clear();
   for (const Group& group : groups) {
     if (group.key.stack == kNoStack) {
-      if (filter_.apply({}, *entities_)) {
-        visit(group, {});
-      }
+      show(group, {}, visit);
     } else {
       ids_.push_back(group.key.stack);
       with_stack_.push_back(&group);
@@ -310,9 +320,7 @@ Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& 
   return view_.callstacks(ids_, [&](std::size_t at, std::span<const Frame> frames) {
     const Group& group = *with_stack_[at];
     const auto stack = stacks_->of(frames, group.key.context);
-    if (const auto shown = filter_.apply(stack, *entities_)) {
-      visit(group, *shown);
-    }
+    show(group, stack, visit);
     return !query_.is_stopped();
   });
 }

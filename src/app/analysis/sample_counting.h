@@ -14,6 +14,7 @@
 #include "app/analysis/hot_spot_query.h"
 #include "app/analysis/sample_types.h"
 #include "app/analysis/stack_filter.h"
+#include "core/saturating.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/shared_naming.h"
 #include "query/naming/stack_entities.h"
@@ -61,11 +62,13 @@ class SampleCounting {
   }
 
  private:
-  SampleCounting(query::CaptureView view, const HotSpotQuery& query)
-      : view_(std::move(view)), query_(query) {
+  SampleCounting(const Reader& reader, query::CaptureView view, const HotSpotQuery& query)
+      : reader_(reader), view_(std::move(view)), query_(query) {
     query_.filters.all_events |= query.by == HotSpotKind::kEvent;
   }
   Status find_types(const Reader& reader);
+  // Hands a group to `visit` where its callstack, leaf first, is wanted.
+  void show(const query::Group& group, std::span<const std::uint32_t> stack, const Visit& visit);
   [[nodiscard]] std::unique_ptr<query::FrameEntities> make_entities() const;
   Status visit_groups(std::span<const query::Group> groups, const Visit& visit);
   Status visit_in_parts(std::span<const query::Group> groups, const Visit& visit);
@@ -76,6 +79,7 @@ class SampleCounting {
                                const Visit& visit);
   [[nodiscard]] RowOfSample row_by_type(const query::GroupBy& by);
 
+  const Reader& reader_;
   query::CaptureView view_;
   HotSpotQuery query_;
   std::unique_ptr<query::SampleSelection> selection_;
@@ -87,7 +91,7 @@ class SampleCounting {
   std::optional<query::PidSources> origins_;
   std::optional<SampleTypes> types_;
   std::optional<query::LabelValues> labels_;
-  std::vector<std::string> notices_;
+  std::vector<bool> shown_;  // callstacks that patterns leave, samples without one last
   std::vector<StackId> ids_;
   std::vector<const query::Group*> with_stack_;
 };
@@ -100,10 +104,13 @@ class EntitySums {
     Sum& sum = at(number);
     if (sum.last_stack != stack_) {
       sum.last_stack = stack_;
-      sum.total += value;
+      sum.total = core::saturating_sum(sum.total, value);
     }
   }
-  void add_self(std::uint32_t number, std::uint64_t value) { at(number).self += value; }
+  void add_self(std::uint32_t number, std::uint64_t value) {
+    std::uint64_t& self = at(number).self;
+    self = core::saturating_sum(self, value);
+  }
 
   template <typename Name>
   void list(std::vector<HotSpot>& rows, const Name& name) const {

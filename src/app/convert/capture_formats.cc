@@ -24,6 +24,7 @@
 #include "formats/pprof/pprof_source.h"
 #include "formats/speedscope/speedscope_source.h"
 #include "formats/stacks/stacks_source.h"
+#include "formats/v8/v8_source.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -31,10 +32,10 @@ namespace stackpack::app {
 namespace {
 
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::source_format,       &etl::source_format,     &nettrace::source_format,
-    &jfr::source_format,        &pprof::source_format,   &otlp::source_format,
-    &speedscope::source_format, &firefox::source_format, &perf_script::source_format,
-    &folded::source_format,     &stacks::source_format,
+    &perf::source_format,        &etl::source_format,     &nettrace::source_format,
+    &jfr::source_format,         &pprof::source_format,   &otlp::source_format,
+    &speedscope::source_format,  &firefox::source_format, &v8::source_format,
+    &perf_script::source_format, &folded::source_format,  &stacks::source_format,
 };
 
 }  // namespace

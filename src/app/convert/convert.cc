@@ -268,7 +268,8 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   if (const auto branches = count_of(report.statistics, "perf_script_traced_branches")) {
     report.warnings.push_back(
         "this is the text of a hardware trace (Intel PT): " + std::to_string(branches) +
-        " samples are branches that were taken, and say nothing of time");
+        " samples are branches that were taken, and say nothing of time; `perf inject "
+        "--itrace=i1000ig -i perf.data -o OUT` makes callstacks of the trace, and OUT is read");
   }
   if (std::string why = why_no_samples(report.statistics); !why.empty()) {
     report.warnings.push_back(std::move(why));

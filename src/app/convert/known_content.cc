@@ -16,6 +16,10 @@ struct KnownContent {
   std::string_view what;
 };
 
+constexpr std::string_view kEdges =
+    "is a profile of callgrind, which has edges between functions, no callstacks: `perf record -g` "
+    "records those";
+
 constexpr KnownContent kKnown[] = {
     {0,
      "\x7F"
@@ -33,6 +37,19 @@ constexpr KnownContent kKnown[] = {
     {0, "PAR1", "is a Parquet file; not a capture"},
     {0, "\x89PNG", "is a picture; not a capture"},
     {0, "%PDF-", "is a PDF file; not a capture"},
+    {0, "# callgrind format", kEdges},
+    {0, "version: 1\ncreator: callgrind", kEdges},
+    {0, "creator: callgrind", kEdges},
+    {0,
+     "\x17\x08\x44"
+     "tracing",
+     "is a trace.dat of trace-cmd, which is not read: `perf record -a -g -e EVENT` records the "
+     "same events with their callstacks"},
+    {0, "v8-version,",
+     "is a log of `node --prof`, which is not read: `node --cpu-prof` writes a profile that is"},
+    {0, "{\"snapshot\":{\"meta\":",
+     "is a snapshot of V8's heap, which has no callstacks: `node --heap-prof` records those of "
+     "allocations"},
 };
 
 bool begins_at(std::string_view text, const KnownContent& known) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -144,10 +146,37 @@ void add_idle(const JointCallstacks& joint, PageContent& content) {
   }
 }
 
+// Names of the files of each side.
+std::vector<std::vector<std::string>> files_of(std::span<const std::string> inputs,
+                                               const Sides& sides) {
+  std::vector<std::vector<std::string>> files;
+  for (const std::span<const Reader* const> side : sides) {
+    std::vector<std::string>& names = files.emplace_back();
+    const std::size_t count = std::min(side.size(), inputs.size());
+    for (const std::string& path : inputs.first(count)) {
+      names.push_back(bytes::valid_utf8(path.substr(path.find_last_of("/\\") + 1)));
+    }
+    inputs = inputs.subspan(count);
+  }
+  return files;
+}
+
+// "old.spk against new.spk"; of several files of a side the first one.
+std::string title_of(std::span<const std::vector<std::string>> files) {
+  std::string title;
+  for (const std::vector<std::string>& side : files) {
+    title += title.empty() ? "" : " against ";
+    title += side.empty() ? "nothing" : side.front();
+    title += side.size() > 1 ? fmt::format(" and {} more", side.size() - 1) : "";
+  }
+  return title;
+}
+
 PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions& options,
                     const DifferencePage& page) {
   PageContent content;
-  content.title = "Profiles compared";
+  content.files = files_of(page.inputs, sides);
+  content.title = title_of(content.files);
   content.measures.push_back({bytes::valid_utf8(joint.event), bytes::valid_utf8(joint.unit)});
   add_functions(joint.rows, content);
   add_findings(joint.rows, page.rows, content);

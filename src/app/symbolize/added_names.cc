@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace stackpack::app {
@@ -30,13 +31,34 @@ std::span<const std::uint64_t> asked_in(const CodeRange& row,
 class SaidOf {
  public:
   explicit SaidOf(std::span<const std::uint64_t> asked)
-      : asked_(asked), before_(asked.size()), now_(asked.size()), next_(asked.size() + 1) {
+      : asked_(asked),
+        before_(asked.size()),
+        now_(asked.size()),
+        has_function_(asked.size()),
+        next_(asked.size() + 1) {
     std::iota(next_.begin(), next_.end(), std::size_t{0});
   }
 
   void set(std::size_t i, bool said) {
     before_[i] = said;
     now_[i] = said;
+  }
+
+  // What was read for more addresses than are asked for has functions after those of callers that
+  // have one of their own.
+  void note_functions(std::span<const Function> rows) {
+    std::vector<std::ptrdiff_t> more(asked_.size() + 1);
+    for (const Function& row : rows) {
+      const auto in = asked_in(row, asked_);
+      const auto first = static_cast<std::size_t>(in.data() - asked_.data());
+      ++more[first];
+      --more[first + in.size()];
+    }
+    std::ptrdiff_t functions = 0;
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      functions += more[i];
+      has_function_[i] = functions != 0;
+    }
   }
 
   // Whether a row has an address of which nothing was said before; marks all that it has. A
@@ -56,6 +78,11 @@ class SaidOf {
       mark(before, before + 1);
     }
     return true;
+  }
+
+  // Whether a function has an asked address, or begins after one.
+  [[nodiscard]] bool is_asked(const CodeRange& row) const {
+    return !asked_in(row, asked_).empty() || place_before(row.start) < asked_.size();
   }
 
   [[nodiscard]] std::uint64_t count() const {
@@ -93,17 +120,20 @@ class SaidOf {
     return found;
   }
 
-  // Where the address right before `start` is among those asked; their number when it is not.
+  // Where the address right before `start` is among those asked, in no function; their number when
+  // it is not.
   [[nodiscard]] std::size_t place_before(std::uint64_t start) const {
     const auto at =
         start == 0 ? asked_.end() : std::lower_bound(asked_.begin(), asked_.end(), start - 1);
-    return at != asked_.end() && *at == start - 1 ? static_cast<std::size_t>(at - asked_.begin())
-                                                  : asked_.size();
+    const auto place = static_cast<std::size_t>(at - asked_.begin());
+    return place < asked_.size() && *at == start - 1 && !has_function_[place] ? place
+                                                                              : asked_.size();
   }
 
   std::span<const std::uint64_t> asked_;
   std::vector<bool> before_;
   std::vector<bool> now_;
+  std::vector<bool> has_function_;   // among those found
   std::vector<std::size_t> next_;    // where to go on from an address that is marked
   std::vector<std::size_t> unsaid_;  // of the addresses before each; empty: not summed up
 };
@@ -131,7 +161,9 @@ AddedNames::AddedNames(const Names& old, std::span<const std::uint32_t> first_ro
   for (const CodeLine& row : old.lines) {
     copy(old, row, calls);
   }
-  copy_aliases(old);
+  for (const FunctionAlias& row : old.aliases) {
+    copy(old, row);
+  }
 }
 
 std::uint32_t AddedNames::copy_call(const Names& from, std::uint32_t row,
@@ -168,10 +200,8 @@ void AddedNames::copy(const Names& from, CodeLine row, std::vector<std::uint32_t
   all_.add_line(row);
 }
 
-void AddedNames::copy_aliases(const Names& from) {
-  for (const FunctionAlias& row : from.aliases) {
-    all_.add_alias(all_.text(from.texts[row.name]), all_.text(from.texts[row.alias]));
-  }
+void AddedNames::copy(const Names& from, const FunctionAlias& row) {
+  all_.add_alias(all_.text(from.texts[row.name]), all_.text(from.texts[row.alias]));
 }
 
 AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
@@ -183,14 +213,23 @@ AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
     names.set(i, has_name(functions_, owner, asked[i]));
     lines.set(i, lines_.any(owner, asked[i]));
   }
+  names.note_functions(found.functions);
+  std::set<std::uint32_t> of_asked;
   for (Function row : found.functions) {
+    if (!found.aliases.empty() && names.is_asked(row)) {
+      of_asked.insert(row.name);
+    }
     if (names.take(row, true)) {
       set_owner(row, owner);
       copy(found, row);
       changed_ = true;
     }
   }
-  copy_aliases(found);
+  for (const FunctionAlias& row : found.aliases) {
+    if (of_asked.contains(row.name)) {
+      copy(found, row);
+    }
+  }
   std::vector<std::uint32_t> calls(found.inlined.size(), kNoInline);
   for (CodeLine row : found.lines) {
     if (lines.take(row, false)) {

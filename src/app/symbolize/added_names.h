@@ -25,8 +25,8 @@ class AddedNames {
     std::uint64_t lines = 0;
   };
 
-  /// Adds what `found` says of the `asked` addresses (ascending) of an owner. The counts are of
-  /// the old names and the added ones together.
+  /// Adds what `found` says of the `asked` addresses (ascending) of an owner, and no more of it.
+  /// The counts are of the old names and the added ones together.
   Counts add(const Names& found, const symbols::RangeOwner& owner,
              std::span<const std::uint64_t> asked);
 
@@ -39,7 +39,7 @@ class AddedNames {
  private:
   std::uint32_t copy_call(const Names& from, std::uint32_t row, std::vector<std::uint32_t>& rows);
   void copy(const Names& from, Function row);
-  void copy_aliases(const Names& from);
+  void copy(const Names& from, const FunctionAlias& row);
   void copy(const Names& from, CodeLine row, std::vector<std::uint32_t>& calls);
 
   const Names& old_;

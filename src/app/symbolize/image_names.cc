@@ -143,7 +143,7 @@ class Naming {
     limits.answer_bytes = answer_room(task.addresses.size(), kLeastAnswerBytes);
     limits.new_files = plan.new_files;
     limits.without_filter = options_.unconfined;
-    const symbolize::SymbolRequest request{task.addresses, options_.inlines, {}};
+    const symbolize::SymbolRequest request{task.addresses, options_.inlines, {}, options_.lines};
     Result<io::ConfinedProcess> process = io::ConfinedProcess::start(
         open, limits,
         [&]() -> Result<io::ConfinedProcess::Bytes> {

@@ -51,6 +51,7 @@ struct NamingOptions {
   bool inlines = true;
   unsigned jobs = 1;        ///< tasks at a time
   bool unconfined = false;  ///< also where the kernel does not confine a reader
+  bool lines = true;        ///< as symbolize::SymbolRequest::lines
 };
 
 /// Does tasks, several at a time, each in a process of its own; the answers come in the order of

@@ -113,11 +113,7 @@ Result<std::optional<std::uint64_t>> kallsyms_address(const std::string& path,
     return file.error();
   }
   const auto source = io::source_of_descriptor(file->descriptor.get());
-  const Result<symbolize::Kallsyms> symbols = symbolize::Kallsyms::read(*source, symbol);
-  if (!symbols) {
-    return symbols.error();
-  }
-  return symbols->reference_address();
+  return symbolize::Kallsyms::find(*source, symbol);
 }
 
 ReadPlan plan_perf_map(const std::string& root, const std::string& path) {

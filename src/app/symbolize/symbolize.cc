@@ -120,7 +120,7 @@ class Run {
     if (!old) {
       return old.error();
     }
-    const NamingOptions reading{options_.inlines, 1, options_.unconfined};
+    const NamingOptions reading{options_.inlines, 1, options_.unconfined, options_.lines};
     if (const Status readable = make_readable(*old, reading); !readable) {
       return readable.error();
     }
@@ -202,7 +202,7 @@ class Run {
 
   // Asks servers for what is not here of images, those with most addresses first.
   Status fetch(const AskedAddresses& asked, const std::vector<Module>& modules) {
-    if (!options_.debuginfod) {
+    if (!options_.debuginfod || !options_.images) {
       return {};
     }
     std::vector<const AskedImage*> images;
@@ -256,36 +256,44 @@ class Run {
     return times;
   }
 
-  /// A task, whose names its answer is, and what is reported of it.
+  /// A task, whose names its answer is, which of them are wanted, and what is reported of it.
   struct Part {
     symbols::RangeOwner owner;
+    std::vector<std::uint64_t> asked;  // the addresses of the task, or fewer
     ImageReport report;
   };
 
   void add_task(std::vector<std::uint64_t> addresses, const symbols::RangeOwner& owner,
                 std::string path, const Module* module, std::function<ReadPlan()> plan) {
+    tasks_.push_back({addresses, std::move(plan)});
     Part part;
     part.owner = owner;
+    part.asked = std::move(addresses);
     part.report.path = std::move(path);
     part.report.build_id = module == nullptr ? "" : listed_build_id(*module);
-    part.report.asked = addresses.size();
+    part.report.asked = part.asked.size();
     parts_.push_back(std::move(part));
-    tasks_.push_back({std::move(addresses), std::move(plan)});
   }
 
   void plan_tasks(const AskedAddresses& asked, const std::vector<Module>& modules,
                   const std::vector<MetadataEntry>& metadata) {
-    for (const AskedImage& image : asked.images) {
+    if (options_.images) {
+      plan_images(asked.images, modules);
+    }
+    if (options_.images && !asked.kernel.empty()) {
+      plan_kernel(asked.kernel);
+    }
+    plan_processes(asked.processes, modules, metadata);
+  }
+
+  void plan_images(const std::vector<AskedImage>& images, const std::vector<Module>& modules) {
+    for (const AskedImage& image : images) {
       const Module& module = modules[image.module];
       add_task(image.offsets, {FunctionOwner::kImage, image.module, kUnknownTime}, module.path,
                &module, [&module, row = image.module, callers = image.callers, this] {
                  return plan_image(module, {mappings_[row], callers}, options_.places);
                });
     }
-    if (!asked.kernel.empty()) {
-      plan_kernel(asked.kernel);
-    }
-    plan_processes(asked.processes, modules, metadata);
   }
 
   // Code that was made at run time, and addresses that the recorder knew no mapping of.
@@ -340,12 +348,23 @@ class Run {
       }
       return plan;
     });
+    // Where names say that a frame was interrupted, ask_again() wants the address after that of a
+    // caller: with both the kernel's symbols are read once.
+    std::vector<std::uint64_t>& read = tasks_.back().addresses;
+    read.clear();
+    for (const std::uint64_t address : addresses) {
+      if (read.empty() || read.back() != address) {
+        read.push_back(address);
+      }
+      read.push_back(address + 1);
+    }
   }
 
   [[nodiscard]] std::vector<AskedOwner> asked_owners() const {
     std::vector<AskedOwner> owners;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      owners.push_back({parts_[i].owner, tasks_[i].addresses});
+    owners.reserve(parts_.size());
+    for (const Part& part : parts_) {
+      owners.push_back({part.owner, part.asked});
     }
     return owners;
   }
@@ -364,7 +383,7 @@ class Run {
     return find_answers(std::move(known));
   }
 
-  /// What was asked for of each owner, ascending, and found.
+  /// What was read of each owner, ascending, and found.
   using Known = std::map<symbols::RangeOwner, std::pair<std::vector<std::uint64_t>, NamingAnswer>>;
 
   // The answers of all tasks, those of `known` that will do among them.
@@ -374,7 +393,7 @@ class Run {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const auto at = known.find(parts_[i].owner);
-      if (at != known.end() && std::ranges::includes(at->second.first, tasks_[i].addresses)) {
+      if (at != known.end() && std::ranges::includes(at->second.first, parts_[i].asked)) {
         answers_[i] = std::move(at->second.second);
       } else {
         open.push_back(tasks_[i]);
@@ -386,7 +405,7 @@ class Run {
     if (progress_ != nullptr) {
       progress_->bytes_total = tasks_.size();
     }
-    auto found = name_all(open, {options_.inlines, jobs, options_.unconfined},
+    auto found = name_all(open, {options_.inlines, jobs, options_.unconfined, options_.lines},
                           [this, ready = tasks_.size() - open.size()](std::size_t done) {
                             if (progress_ == nullptr) {
                               return true;
@@ -407,8 +426,7 @@ class Run {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const NamingAnswer& answer = answers_[i];
       ImageReport& report = parts_[i].report;
-      const AddedNames::Counts counts =
-          names.add(answer.names, parts_[i].owner, tasks_[i].addresses);
+      const AddedNames::Counts counts = names.add(answer.names, parts_[i].owner, parts_[i].asked);
       report.found = answer.found;
       report.debug_file = answer.debug_file;
       report.named = counts.named;

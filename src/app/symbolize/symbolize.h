@@ -26,6 +26,8 @@ struct SymbolizeOptions {
   /// (debuginfod.h).
   bool debuginfod = false;
   bool inlines = true;
+  bool lines = true;        ///< false: where nobody sees lines, those of ELF files are not read
+  bool images = true;       ///< false: only what was made at run time is named
   bool unconfined = false;  ///< read symbols also where the kernel does not confine their reader
   /// Files that the output must not be, besides the input.
   std::vector<std::string> other_inputs{};

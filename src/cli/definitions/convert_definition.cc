@@ -58,7 +58,7 @@ void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
          "inputs", arguments.inputs,
          "captures: .etl, perf.data (file, pipe stream, directory of --threads), .nettrace, "
          ".jfr, text of perf script, folded text, pprof, OTLP profiles, speedscope, Firefox "
-         "Profiler, "
+         "Profiler, V8 (.cpuprofile, .heapprofile, traces of Chrome), "
          "any of them in "
          ".gz or .zst, a "
          "zip archive of .etl or perf.data "

@@ -387,7 +387,8 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   }
   diff.report = std::move(*report);
   for (const File& file : files) {
-    const auto notices = notices_of(file->asked(), app::cut_notices(file->reader()));
+    const auto notices =
+        notices_of(file->asked(), app::cut_notices(file->reader(), arguments.options));
     diff.notices.insert(diff.notices.end(), notices.begin(), notices.end());
   }
   Fitted fitted =

@@ -87,6 +87,7 @@ class FirefoxEncoder {
     write_member(json_, "processName", job_.selection.process_name(track));
     write_life(track);
     write_empty_list(json_, "pausedRanges");
+    write_member(json_, "event", job_.selection.choice().name_of(lane.event));  // our own key
     write_member(json_, "name", name.empty() ? std::string_view("[unknown]") : name);
     write_member(json_, "isMainThread", track.pid == track.tid);
     write_member(json_, "pid", track.pid == kUnknownId ? "?" : std::to_string(track.pid));
@@ -134,7 +135,8 @@ class FirefoxEncoder {
     if (unit == "ns" || unit == "bytes") {
       return unit == "ns" ? kTimeWeights : std::string_view("bytes");
     }
-    const bool plain = job_.options.count == CountBy::kWeight || job_.selection.aggregated();
+    const bool plain =
+        unit == "samples" || job_.options.count == CountBy::kWeight || job_.selection.aggregated();
     return plain ? "samples" : std::string_view();
   }
 

@@ -84,7 +84,7 @@ std::uint32_t FirefoxTables::library_of(std::uint32_t location) const {
 
 // A reader's addresses have 32 bits: one beyond them is in the name of the function alone.
 bool FirefoxTables::has_place(std::uint32_t location) const {
-  return library_of(location) != query::kNoImage &&
+  return library_of(location) != query::kNoImage && locations_.location(location).has_address &&
          locations_.location(location).address <= std::numeric_limits<std::uint32_t>::max();
 }
 
@@ -142,7 +142,11 @@ void FirefoxTables::number_functions() {
     }
     const query::FunctionName* const function = function_at(row);
     text.clear();
-    locations_.append_address(row, text);  // the viewer puts the library in front
+    if (code != query::kNoCode || has_place(row) || library_of(row) == query::kNoImage) {
+      locations_.append_address(row, text);  // the viewer puts the library in front
+    } else {
+      locations_.append_text(row, text);
+    }
     const std::uint32_t file = function == nullptr ? 0 : function->file;
     functions_.push_back({strings_.intern(text), library_of(row),
                           file == 0 ? 0 : sources_.intern(locations_.text(file)) + 1,

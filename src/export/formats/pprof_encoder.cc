@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::size_t kMaxEventColumns = 16;
 constexpr std::uint32_t kNoColumn = ~std::uint32_t{0};
+constexpr std::string_view kSamples = "samples";
 
 std::int64_t clamp_signed(std::uint64_t value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -113,11 +114,16 @@ class PprofEncoder {
   void choose_columns() {
     const auto& events = job_.view().events;
     column_of_event_.assign(events.size(), kNoColumn);
+    const query::EventChoice& choice = job_.selection.choice();
     bool any = false;
+    bool all = true;
+    bool is_event = job_.selection.aggregated();  // what samples count for
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       any = any || is_column(i);
+      all = all && (events[i].has_weight || !choice.wants(i));
+      is_event = is_event || (is_column(i) && choice.weighted(i) && choice.name_of(i) == kSamples);
     }
-    first_event_column_ = job_.selection.aggregated() && any ? 0 : 1;
+    first_event_column_ = is_event && any && all ? 0 : 1;
     column_count_ = first_event_column_;
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       if (is_column(i)) {
@@ -148,7 +154,7 @@ class PprofEncoder {
 
   void write_sample_types() {
     if (first_event_column_ != 0) {
-      write_value_type(pprof::profile::kSampleType, "samples", "count");
+      write_value_type(pprof::profile::kSampleType, kSamples, "count");
     }
     const auto& events = job_.view().events;
     for (std::uint32_t i = 0; i < events.size() && !shared_column_; ++i) {
@@ -168,7 +174,7 @@ class PprofEncoder {
     const query::EventChoice& choice = job_.selection.choice();
     const std::uint32_t main = choice.main_event();
     if (first_event_column_ == 1 && (!choice.weighted(main) || column_count_ == 1)) {
-      return "samples";
+      return kSamples;
     }
     if (shared_column_) {
       return "period";
@@ -380,7 +386,8 @@ class PprofEncoder {
       protozero::pbf_writer mapping(top_, pprof::profile::kMapping);
       mapping.add_uint64(pprof::mapping::kId, std::uint64_t{image} + 1);
       mapping.add_uint64(pprof::mapping::kMemoryStart, module.base);
-      mapping.add_uint64(pprof::mapping::kMemoryLimit, module.base + module.size);
+      mapping.add_uint64(pprof::mapping::kMemoryLimit,
+                         core::saturating_sum(module.base, module.size));
       mapping.add_uint64(pprof::mapping::kFileOffset, module.file_offset);
       mapping.add_int64(pprof::mapping::kFilename, string(module.path));
       mapping.add_int64(pprof::mapping::kBuildId, string(query::build_id_text(module)));

@@ -14,6 +14,8 @@ namespace stackpack::exporting {
 
 namespace {
 
+constexpr std::string_view kNoCallstack = "[no callstack]";
+
 class SpeedscopeEncoder {
  public:
   SpeedscopeEncoder(ExportJob& job, ExportOutput& out)
@@ -95,6 +97,8 @@ class SpeedscopeEncoder {
     write_text(json_, "sampled");
     write_key(json_, "name");
     write_text(json_, name);
+    write_key(json_, "event");  // our own key
+    write_text(json_, job_.selection.choice().name_of(lane.event));
     write_key(json_, "unit");
     write_text(json_, unit);
     write_key(json_, "startValue");
@@ -103,9 +107,12 @@ class SpeedscopeEncoder {
     write_number(json_, last);
   }
 
-  // The locations of a callstack, root first.
+  // The locations of a callstack, root first. One without frames is a name: empty ones are gaps.
   void write_stack(std::uint32_t node) {
     tree_.path_to_root(node, path_);
+    if (path_.empty()) {
+      path_ = {locations_.parts(locations_.name_alone(kNoCallstack)).front()};
+    }
     json_.StartArray();
     for (std::size_t i = path_.size(); i-- > 0;) {
       json_.Uint(path_[i]);
@@ -133,7 +140,12 @@ class SpeedscopeEncoder {
       if (part.sample != nullptr) {
         count(*part.sample);
       }
-      write_stack(part.sample == nullptr ? query::StackTree::kRoot : part.sample->node);
+      if (part.sample == nullptr) {
+        json_.StartArray();
+        json_.EndArray();
+      } else {
+        write_stack(part.sample->node);
+      }
     });
     json_.EndArray();
     write_key(json_, "weights");
@@ -191,6 +203,12 @@ class SpeedscopeEncoder {
       json_.StartObject();
       write_key(json_, "name");
       write_text(json_, text);
+      if (locations_.is_qualified(i)) {  // our own key: the name without the image in front
+        text.clear();
+        locations_.append_address(i, text);
+        write_key(json_, "function");
+        write_text(json_, text);
+      }
       write_source(i);
       json_.EndObject();
     }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytes/utf8.h"
 #include "export/html/lane_reading.h"
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
@@ -57,6 +58,9 @@ Status write_html(ExportJob& job, ExportOutput& out) {
   content.timeline = std::move(*timeline);
   add_page_facts(job, *survey, content);
   content.tables = job.options.html.tables;
+  if (const std::string& path = job.options.source_path; !path.empty()) {
+    content.files = {{bytes::valid_utf8(path.substr(path.find_last_of("/\\") + 1))}};
+  }
   content.threads = std::move(survey->threads);
   if (tree.events_left_out() != 0) {
     content.losses.push_back({"events_not_in_page", tree.events_left_out(),

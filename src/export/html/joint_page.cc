@@ -140,6 +140,7 @@ class JointPage {
                     content_);
     content_.facts.insert(content_.facts.end(), file_facts_.facts.begin(), file_facts_.facts.end());
     content_.losses = std::move(file_facts_.losses);
+    content_.files = {labels_};
     if (threads_.left_out() != 0) {
       content_.losses.push_back(
           {"threads_not_told_apart", threads_.left_out(), "threads with few samples stand as one"});

@@ -158,6 +158,8 @@ struct PageTimeline {
 struct PageContent {
   std::string title;
   std::vector<std::string> sides;  ///< none, or two
+  /// Names of the files of each side, without folders; empty where they are not known.
+  std::vector<std::vector<std::string>> files;
   std::vector<PageFact> facts;
   std::vector<PageLoss> losses;
   std::vector<PageMeasure> measures;

@@ -22,6 +22,7 @@ class HeadWriter {
     json_.StartObject();
     field("title", content_.title);
     texts("sides", content_.sides);
+    write_files();
     write_facts();
     write_losses();
     write_measures();
@@ -64,6 +65,19 @@ class HeadWriter {
     json_.StartArray();
     for (const std::string& value : values) {
       text(value);
+    }
+    json_.EndArray();
+  }
+
+  void write_files() {
+    key("files");
+    json_.StartArray();
+    for (const std::vector<std::string>& side : content_.files) {
+      json_.StartArray();
+      for (const std::string& name : side) {
+        text(name);
+      }
+      json_.EndArray();
     }
     json_.EndArray();
   }

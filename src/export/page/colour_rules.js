@@ -2,7 +2,7 @@
 // few colours, too: the hues are Paul Tol's "light" ones and their darker likes, the scale of changes
 // goes from blue to orange, and the legend, hover and table say in words what a colour says.
 import { NO_FUNCTION } from './function_names.js';
-import { lastPart, shownText } from './shown_names.js';
+import { lastPart, shortName, shownText } from './shown_names.js';
 
 /**
  * Colours of a theme. All texts on them have a contrast of 4.5 or more (a test computes it).
@@ -43,10 +43,11 @@ export const CHANGE_TEXTS = ['half or less', 'a quarter less', 'less', 'about th
 
 /**
  * A line of the legend. `kind` is an index into kinds or changes.
- * @typedef {{kind: number, text: string, weight: number}} LegendEntry
+ * `fn`: it is of this function alone.
+ * @typedef {{kind: number, text: string, weight: number, fn?: number}} LegendEntry
  *
  * @typedef {object} Colouring
- * @property {'module' | 'mode' | 'change'} by
+ * @property {'module' | 'function' | 'mode' | 'change'} by
  * @property {Uint8Array} kind by function; not of changes
  * @property {LegendEntry[]} legend
  * @property {(fn: number) => ChangeWays} [ways] of changes: what a comparison found
@@ -82,6 +83,20 @@ export function moduleColouring(profile, self) {
   const rest = weights.reduce((sum, weight, module) => sum + (kindOfModule[module] === others ? weight : 0), 0);
   if (rest > 0) legend.push({ kind: others, text: heaviest.length ? 'others' : 'no module', weight: rest });
   return { by: 'module', kind, legend };
+}
+
+/**
+ * The heaviest functions have a colour each, the others one by their number.
+ * @param {Profile} profile
+ * @param {Float64Array} self by function, of all sides
+ * @returns {Colouring}
+ */
+export function functionColouring(profile, self) {
+  const own = LIGHT_PALETTE.kinds.length - 1;
+  const heaviest = Array.from(profile.functionMode.keys()).filter((fn) => self[fn] > 0).sort((a, b) => self[b] - self[a] || a - b).slice(0, own);
+  const kind = Uint8Array.from(profile.functionMode, (_, fn) => fn % own);
+  heaviest.forEach((fn, place) => { kind[fn] = place; });
+  return { by: 'function', kind, legend: heaviest.map((fn, k) => ({ kind: k, text: shortName(profile, fn), weight: self[fn], fn })) };
 }
 
 /**

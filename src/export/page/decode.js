@@ -57,6 +57,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @typedef {object} Profile
  * @property {string} title
  * @property {string[]} sides      [], or ["old", "new"]
+ * @property {string[][]} files   names, by side
  * @property {Fact[]} facts
  * @property {Loss[]} losses
  * @property {Measure[]} measures  total: of all sides
@@ -69,6 +70,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {(fn: number) => string[]} shortNames  ever shorter forms of it
  * @property {Uint32Array} functionModule  NO_FUNCTION: none
  * @property {Uint8Array} functionMode     0 user, 1 kernel, 2 made at run time, 3 unknown, 4 inlined only
+ * @property {Uint8Array} functionNamed   1: it has a name, 0: it is a place
  * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
  * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
@@ -360,7 +362,7 @@ export function decodeProfile(bytes) {
   }
   return {
     title: head.title,
-    sides: head.sides,
+    sides: head.sides, files: head.files ?? [],
     facts: head.facts.map((/** @type {string[]} */ row) => ({label: row[0], value: row[1]})),
     losses: head.losses.map((/** @type {any[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2], remark: row[3]})),
     measures,
@@ -373,6 +375,7 @@ export function decodeProfile(bytes) {
     shortNames: (fn) => table.shortNames(fn),
     functionModule: table.module,
     functionMode: table.mode,
+    functionNamed: table.named,
     threads,
     sampledThreads,
     timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : intervalsOnly,

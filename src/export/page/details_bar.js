@@ -36,7 +36,7 @@ export class DetailsBar {
 
   refresh() {
     const { state, colouring, legend } = this.model;
-    const graph = state.view === 'flame' || state.view === 'sandwich';
+    const graph = state.view === 'flame' || state.view === 'sandwich' || state.view === 'chart';
     this.element.hidden = !graph;
     if (!graph) return;
     const palette = paletteOf(state);

@@ -1,17 +1,22 @@
 // Tables of what the values of events say (collections, allocations, exceptions, input and output, compiled methods), and of source lines.
 import { make } from './page_elements.js';
+import { numberCell } from './function_table.js';
 import { durationText, groupedText, weightText } from './number_text.js';
 import { shownText } from './shown_names.js';
+
+const LINE_COLUMN = 'Line';
 
 /**
  * @param {string | null} cell
  * @param {string} unit of its column; '' where cells are texts
+ * @param {string} [name] of the column
  * @returns {string}
  */
-export function cellText(cell, unit) {
+export function cellText(cell, unit, name) {
   if (cell === null) return '–';
   if (unit === 'code') return cell.split('\t').map(shownText).join('\t');
-  if (unit === '') return shownText(cell);
+  // A number of a line is a name.
+  if (unit === '' || name === LINE_COLUMN) return shownText(cell);
   if (unit === 'ns') return durationText(Number(cell));
   return unit === 'bytes' ? weightText(Number(cell), unit) : groupedText(BigInt(cell));
 }
@@ -47,9 +52,13 @@ export function sortedRows(table, column, reversed) {
 
 /** One table, whose heads sort it. */
 class SortedTable {
-  /** @param {EventTable} table */
-  constructor(table) {
+  /**
+   * @param {EventTable} table
+   * @param {number} whole what figures of source lines are shares of
+   */
+  constructor(table, whole) {
     this.table = table;
+    this.whole = whole;
     this.column = -1;
     this.reversed = false;
     this.head = make('tr');
@@ -73,8 +82,10 @@ class SortedTable {
     }));
     const shown = this.column < 0 ? rows : sortedRows(this.table, this.column, this.reversed);
     this.body.replaceChildren(...shown.map((row) => make('tr', {}, ...row.map((cell, k) => {
-      const text = cellText(cell, columns[k].unit);
+      const { name, unit } = columns[k];
+      const text = cellText(cell, unit, name);
       if (cell === null && this.ofSource) return make('td', { class: 'number' });
+      if (this.ofSource && cell !== null && !isText(unit) && name !== LINE_COLUMN) return numberCell(Number(cell), this.whole, unit);
       if (columns[k].unit === 'code') return make('td', { class: 'name code' }, text);
       return columns[k].unit === '' ? make('td', { class: 'name', title: text }, text) : make('td', { class: 'number' }, text);
     }))));
@@ -93,9 +104,11 @@ export class EventTables {
   /**
    * @param {EventTable[]} tables
    * @param {string} label
+   * @param {number} [whole] what figures of source lines are shares of
    */
-  constructor(tables, label) {
+  constructor(tables, label, whole = 0) {
     this.tables = tables;
+    this.whole = whole;
     this.element = make('div', { class: 'table-scroller event-tables', tabindex: 0, role: 'region', 'aria-label': label });
     this.made = false;
   }
@@ -104,6 +117,6 @@ export class EventTables {
   refresh() {
     if (this.made) return;
     this.made = true;
-    this.element.append(...this.tables.map((table) => new SortedTable(table).element));
+    this.element.append(...this.tables.map((table) => new SortedTable(table, this.whole).element));
   }
 }

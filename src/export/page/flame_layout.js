@@ -17,11 +17,25 @@ export function visibleRows(view, window, pixels) {
   if (!(to > from) || view.count === 0) return rows;
   const narrowest = ((to - from) / Math.max(1, pixels)) * NARROWEST_PIXELS;
   const { left, total, end, depth, parent, count, heaviestFirst } = view;
+  /** @type {number[]} half pixel of the last narrow box, by row */
+  const cells = [];
   for (let i = 0; i < count;) {
     const x = left[i];
-    if (x >= to) break;
+    if (x >= to) {
+      if (!view.bands) break;
+      i = end[i];
+      continue;
+    }
     const width = total[i];
-    if (width < narrowest) {
+    if (width < narrowest && view.bands) {
+      // What comes in the order of time has no end at which the narrow ones stand: the first in each half pixel is drawn.
+      const cell = Math.floor((x - from) / narrowest);
+      if (x + width <= from || cells[depth[i]] === cell) {
+        i++;
+        continue;
+      }
+      cells[depth[i]] = cell;
+    } else if (width < narrowest) {
       // Those behind it are no wider where the heaviest come first.
       i = heaviestFirst && i > 0 ? end[parent[i]] : end[i];
       continue;
@@ -43,25 +57,29 @@ export function visibleRows(view, window, pixels) {
  * @param {ViewTree} view
  * @param {number[][]} rows of visibleRows
  * @param {number} least weights less than this are not worth a box
- * @returns {{row: number, from: number, to: number}[]} weights; also of what lies outside of the window
+ * @returns {{row: number, from: number, to: number, first: number}[]} weights; also of what lies outside of the window;
+ *   first: the node that was left out first, -1 where the tree does not have it
  */
 export function narrowRests(view, rows, least) {
-  /** @type {{row: number, from: number, to: number}[]} */
+  /** @type {{row: number, from: number, to: number, first: number}[]} */
   const rests = [];
   const { left, total, end } = view;
+  if (view.bands) return rests;
   for (let row = 0; row < rows.length; row++) {
     const below = rows[row + 1] ?? [];
     let next = 0;
     for (const node of rows[row]) {
       const to = left[node] + total[node];
       let from = to - weightBelow(view, node);
+      let first = node + 1;
       while (next < below.length && below[next] < node) next++;
       for (; next < below.length && below[next] < end[node]; next++) {
         const child = below[next];
-        if (left[child] - from >= least) rests.push({ row: row + 1, from, to: left[child] });
+        if (left[child] - from >= least) rests.push({ row: row + 1, from, to: left[child], first: view.below ? -1 : first });
         from = left[child] + total[child];
+        first = end[child];
       }
-      if (to > from && to - from >= least) rests.push({ row: row + 1, from, to });
+      if (to > from && to - from >= least) rests.push({ row: row + 1, from, to, first: view.below ? -1 : first });
     }
   }
   return rests;

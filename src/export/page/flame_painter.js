@@ -1,5 +1,5 @@
 // Draws boxes of a tree on a canvas, and gives them out for pictures.
-import { nodeColour } from './colour_rules.js';
+import { mixedColour, nodeColour } from './colour_rules.js';
 import { narrowRests } from './flame_layout.js';
 import { NO_FUNCTION } from './function_names.js';
 
@@ -127,20 +127,43 @@ export function paintFlame(context, scene, top, bottom) {
  * @param {number} bottom
  */
 function paintRests(context, scene, top, bottom) {
-  for (const { x, y: place, width, label } of restsOfScene(scene)) {
+  for (const { x, y: place, width, label, fill } of restsOfScene(scene)) {
     const y = place - top;
     if (y + ROW_HEIGHT <= 0 || y >= bottom - top) continue;
-    context.fillStyle = scene.palette.dimmed;
+    context.fillStyle = fill;
     context.fillRect(x, y, width, ROW_HEIGHT - 1);
     if (label === '') continue;
-    context.fillStyle = scene.palette.dimText;
+    context.fillStyle = scene.palette.text;
     context.fillText(label, x + LABEL_INDENT, y + ROW_HEIGHT / 2);
   }
 }
 
+/** So many of the boxes that were left out say what colour stands for them. */
+const REST_SAMPLE = 64;
+/** How pale it is. */
+const REST_PALENESS = 0.4;
+
+/**
+ * A pale colour of what most of the boxes are that were left out.
+ * @param {FlameScene} scene
+ * @param {{first: number, to: number}} rest
+ * @returns {string}
+ */
+function restColour(scene, { first, to }) {
+  const { view, colouring, palette, mask } = scene;
+  if (first < 0 || mask || colouring.by === 'change') return palette.dimmed;
+  const sums = new Float64Array(palette.kinds.length);
+  for (let node = first, left = REST_SAMPLE; left > 0 && node < view.count && view.left[node] < to; node = view.end[node], left--) {
+    const fn = view.fn[node];
+    if (fn < colouring.kind.length) sums[colouring.kind[fn]] += view.total[node];
+  }
+  const best = sums.indexOf(Math.max(...sums));
+  return sums[best] > 0 ? mixedColour(palette.kinds[best], palette.back, REST_PALENESS) : palette.dimmed;
+}
+
 /**
  * @param {FlameScene} scene
- * @returns {{x: number, y: number, width: number, label: string}[]} boxes of two pixels and more
+ * @returns {{x: number, y: number, width: number, label: string, fill: string}[]} boxes of two pixels and more
  */
 function restsOfScene(scene) {
   const [from, to] = scene.window;
@@ -149,7 +172,7 @@ function restsOfScene(scene) {
     const x = Math.max(0, (rest.from - from) * scale);
     const width = Math.min(scene.width, (rest.to - from) * scale) - x - 1;
     const label = scene.fitter.widthOf(REST_LABEL) + 2 * LABEL_INDENT <= width ? REST_LABEL : '';
-    return width > 0 ? [{ x, y: topOfRow(scene, rest.row), width, label }] : [];
+    return width > 0 ? [{ x, y: topOfRow(scene, rest.row), width, label, fill: restColour(scene, rest) }] : [];
   });
 }
 
@@ -216,8 +239,8 @@ function outline(context, scene, node, top, colour, thickness) {
  */
 export function boxesOfScene(scene, titleOf) {
   /** @type {import('./svg_picture.js').PictureBox[]} */
-  const boxes = restsOfScene(scene).map(({ x, y, width, label }) => ({
-    x, y, width, height: ROW_HEIGHT - 1, fill: scene.palette.dimmed, label, title: REST_LABEL, text: scene.palette.dimText, found: false,
+  const boxes = restsOfScene(scene).map(({ x, y, width, label, fill }) => ({
+    x, y, width, height: ROW_HEIGHT - 1, fill, label, title: REST_LABEL, text: scene.palette.text, found: false,
   }));
   for (let row = 0; row < scene.rows.length; row++) {
     for (const node of scene.rows[row]) {

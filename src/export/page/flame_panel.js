@@ -26,8 +26,10 @@ const WHEEL_STEP = 1.0015;
  * @property {() => string} rootText
  * @property {(node: number) => void} onOpen a click or Enter
  * @property {(window: [number, number] | null) => void} onWindow fractions
- * @property {() => void} onLeave one step out
+ * @property {() => boolean} onLeave one step out, if there is one here
  * @property {(panel: FlamePanel, node: number) => void} onFocus
+ * @property {{pathOf: (node: number) => number[], nodeOf: (path: number[]) => number}} [place] what says which box has the focus,
+ *   where functions from the root do not
  */
 
 export class FlamePanel {
@@ -56,6 +58,7 @@ export class FlamePanel {
     this.waiting = false;
     /** What lies below the part in sight, in pixels: it stays when the size changes. */
     this.bottomGap = 0;
+    this.laidHeight = 0;
     /** How long the latest drawing took, and what it drew: for measurements. */
     this.drawn = { milliseconds: 0, boxes: 0 };
     this.listen();
@@ -115,6 +118,7 @@ export class FlamePanel {
     if (!view || width === 0) return null;
     const rows = visibleRows(view, this.source.window(), width);
     const contentHeight = Math.max(rows.length * ROW_HEIGHT, isPrinting() ? 0 : this.scroller.clientHeight);
+    this.laidHeight = this.scroller.clientHeight;
     const atRoot = this.scene === null || this.scene.direction !== this.source.direction();
     this.sizer.style.height = `${contentHeight}px`;
     if (this.source.direction() === 'up') {
@@ -123,7 +127,7 @@ export class FlamePanel {
     return {
       view, rows, window: this.source.window(), direction: this.source.direction(), width, contentHeight,
       palette: paletteOf(this.model.state), colouring: this.model.colouring, mask: this.model.search.mask,
-      fitter: this.fitter, rootText: this.source.rootText(), focus: nodeOfPath(view, this.focusPath), hover: -1,
+      fitter: this.fitter, rootText: this.source.rootText(), focus: this.nodeAtPath(view), hover: -1,
       focused: this.focused,
     };
   }
@@ -148,7 +152,8 @@ export class FlamePanel {
     scene.hover = this.hover;
     scene.focused = this.focused;
     const top = isPrinting() ? 0 : this.scroller.scrollTop;
-    this.bottomGap = Math.max(0, scene.contentHeight - top - height);
+    // A height that is not laid out for yet says nothing of where one has scrolled to.
+    if (height === this.laidHeight) this.bottomGap = Math.max(0, scene.contentHeight - top - height);
     this.fitter.late = false;
     this.fitter.deadline = isPrinting() ? Infinity : begin + LABEL_MS;
     const boxes = paintFlame(this.context, scene, top, top + height);
@@ -164,7 +169,15 @@ export class FlamePanel {
 
   /** @returns {number} node */
   get focusNode() {
-    return this.scene ? nodeOfPath(this.scene.view, this.focusPath) : 0;
+    return this.scene ? this.nodeAtPath(this.scene.view) : 0;
+  }
+
+  /**
+   * @param {ViewTree} view
+   * @returns {number} the node that has the focus
+   */
+  nodeAtPath(view) {
+    return this.source.place ? Math.min(view.count - 1, this.source.place.nodeOf(this.focusPath)) : nodeOfPath(view, this.focusPath);
   }
 
   /** @param {import('./flame_painter.js').FlameScene} scene */
@@ -253,11 +266,13 @@ export class FlamePanel {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.scene) return;
-    const action = this.actionOfKey(event.key, event.shiftKey);
-    if (!action) return;
+    const out = event.key === 'Escape' || event.key === 'Backspace';
+    const action = out ? null : this.actionOfKey(event.key, event.shiftKey);
+    // What is no step out here may be one of the page.
+    if (out ? !this.source.onLeave() : !action) return;
     event.preventDefault();
     event.stopPropagation();
-    action();
+    action?.();
   }
 
   /**
@@ -277,8 +292,6 @@ export class FlamePanel {
       case 'Home': return () => this.moveFocus(0);
       case 'Enter':
       case ' ': return () => this.source.onOpen(this.focusNode);
-      case 'Escape':
-      case 'Backspace': return () => this.source.onLeave();
       case '+':
       case '=': return () => this.zoomAroundFocus(1 / 1.6);
       case '-': return () => this.zoomAroundFocus(1.6);
@@ -306,7 +319,7 @@ export class FlamePanel {
   moveFocus(node) {
     const scene = this.scene;
     if (!scene) return;
-    this.focusPath = pathOfNode(scene.view, node);
+    this.focusPath = this.source.place ? this.source.place.pathOf(node) : pathOfNode(scene.view, node);
     scene.focus = node;
     this.showMirror(scene);
     this.showFocus(scene, node);

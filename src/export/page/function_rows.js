@@ -16,7 +16,9 @@ export const SELF_ROW = -2;
 export function functionRows(profile, figures, state, mask, verdictOf) {
   const rows = [];
   const { total, oldTotal } = figures;
+  const { rowOf } = profile;
   for (let fn = 0; fn < profile.functionCount; fn++) {
+    if (rowOf && rowOf[fn] !== fn) continue;
     if ((total[fn] !== 0 || (oldTotal && oldTotal[fn] !== 0)) && (!mask || mask[fn])) rows.push(fn);
   }
   const compare = comparison(profile, figures, state.sort, verdictOf);

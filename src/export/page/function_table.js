@@ -233,11 +233,12 @@ export function numberCell(weight, whole, unit) {
 
 /**
  * @param {number} rows that it stands for
+ * @param {number} [height] of one
  * @returns {HTMLElement}
  */
-function spacer(rows) {
+export function spacer(rows, height = TABLE_ROW_HEIGHT) {
   const cell = make('td');
-  cell.style.height = `${rows * TABLE_ROW_HEIGHT}px`;
+  cell.style.height = `${rows * height}px`;
   const row = make('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
   row.hidden = rows === 0;
   return row;

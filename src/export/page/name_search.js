@@ -1,5 +1,5 @@
 // Search over the names of all functions.
-import { shownName, shownText } from './shown_names.js';
+import { lastPart, shownName, shownText } from './shown_names.js';
 
 /** A regular expression is given this long over all names: some expressions take for ever on some names. */
 const SEARCH_MS = 1500;
@@ -41,7 +41,59 @@ export class NameIndex {
   search(query, regex) {
     if (query === '') return { mask: null, functions: 0, error: '' };
     this.prepare();
-    return regex ? this.searchExpression(query) : this.searchText(query);
+    const modules = this.modulesOf(query);
+    const wanted = modules ? query.slice(query.indexOf('!') + 1) : query;
+    const found = this.searchNames(wanted, regex);
+    if (found.mask && modules) found.functions = keepModules(found.mask, this.profile.functionModule, modules);
+    return found;
+  }
+
+  /**
+   * As the command line takes functions: text, text with * and ?, or an expression between slashes.
+   * @param {string} query
+   * @param {boolean} regex
+   * @returns {SearchResult}
+   */
+  searchNames(query, regex) {
+    const slashed = /^\/(.+)\/$/s.exec(query);
+    const exact = query !== query.toLowerCase();
+    if (regex || slashed) return this.searchExpression(slashed ? slashed[1] : query, exact);
+    return /[*?]/.test(query) ? this.searchPattern(query, exact) : this.searchText(query);
+  }
+
+  /**
+   * @param {string} query
+   * @returns {Set<number> | null} the modules that the part before ! means; null: it means none
+   */
+  modulesOf(query) {
+    const cut = query.indexOf('!');
+    if (cut <= 0) return null;
+    const wanted = query.slice(0, cut).toLowerCase();
+    const pattern = new RegExp(`^${patternText(wanted)}$`, 'su');
+    const modules = this.profile.modules.flatMap((path, module) => {
+      const file = lastPart(path).toLowerCase();
+      const stem = file.includes('.', 1) ? file.slice(0, file.indexOf('.', 1)) : file;
+      return file === wanted || stem === wanted || pattern.test(file) ? [module] : [];
+    });
+    return modules.length > 0 ? new Set(modules) : null;
+  }
+
+  /**
+   * Whole names, without parameters or with them; and names with the text as it is, since * and ? stand in some.
+   * @param {string} query
+   * @param {boolean} exact
+   * @returns {SearchResult}
+   */
+  searchPattern(query, exact) {
+    const found = this.searchExpression(`^(?:${patternText(query)})(?:[(<].*)?$`, exact);
+    const text = this.searchText(query);
+    if (!found.mask || !text.mask) return found;
+    found.functions = 0;
+    for (let fn = 0; fn < found.mask.length; fn++) {
+      found.mask[fn] |= text.mask[fn];
+      found.functions += found.mask[fn];
+    }
+    return found;
   }
 
   /**
@@ -83,12 +135,13 @@ export class NameIndex {
 
   /**
    * @param {string} query
+   * @param {boolean} exact whether case counts
    * @returns {SearchResult}
    */
-  searchExpression(query) {
+  searchExpression(query, exact) {
     let expression;
     try {
-      expression = new RegExp(query, query !== query.toLowerCase() ? 'u' : 'iu');
+      expression = new RegExp(query, exact ? 'su' : 'isu');
     } catch (error) {
       return { mask: null, functions: 0, error: errorText(error) };
     }
@@ -106,6 +159,30 @@ export class NameIndex {
     }
     return { mask, functions, error: '' };
   }
+}
+
+/**
+ * @param {string} pattern with * and ?
+ * @returns {string} the expression for it
+ */
+function patternText(pattern) {
+  return pattern.replace(/[\\^$.*+?()[\]{}|/]/g, (mark) => (mark === '*' ? '.*?' : mark === '?' ? '.' : `\\${mark}`));
+}
+
+/**
+ * @param {Uint8Array} mask by function; changed
+ * @param {Uint32Array} functionModule
+ * @param {Set<number>} modules
+ * @returns {number} functions that are left
+ */
+function keepModules(mask, functionModule, modules) {
+  let functions = 0;
+  for (let fn = 0; fn < mask.length; fn++) {
+    if (!mask[fn]) continue;
+    if (modules.has(functionModule[fn])) functions++;
+    else mask[fn] = 0;
+  }
+  return functions;
 }
 
 /**

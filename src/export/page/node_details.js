@@ -4,13 +4,19 @@ import { make } from './page_elements.js';
 import { changeText, percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
 import { NO_FUNCTION } from './function_names.js';
+import { BROKEN_ROOT } from './unnamed_code.js';
 
 /**
  * @typedef {object} NodeDetails
  * @property {string} name
  * @property {string} place module and kind of code
  * @property {[string, string][]} figures label and text
+ * @property {string} [note] what there is to know about it
  */
+
+const BROKEN_NOTE = 'The callers of this code are not known. It was compiled without frame pointers, so that following them led to addresses of no code. '
+  + 'To record all callers: perf record --call-graph dwarf (or lbr, where the processor has it), or compile with -fno-omit-frame-pointer.';
+
 
 /**
  * @param {import('./page_model.js').PageModel} model
@@ -23,9 +29,9 @@ export function detailsOfNode(model, view, node, rootText) {
   const fn = view.fn[node];
   const isRoot = node === 0 && view.rootFn === NO_FUNCTION;
   /** @type {[string, string][]} */
-  const figures = [['total here', shareText(model, view.total[node], view.whole[0])]];
+  const figures = [[view.unit ? 'lasts' : 'total here', shareText(model, view.total[node], view.whole[0], view.unit)]];
   if (view === model.whole) figures.push(['self here', shareText(model, model.weights.self[node], view.whole[0])]);
-  if (node !== 0 && view.parent[node] !== 0) {
+  if (node !== 0 && view.parent[node] !== 0 && !view.unit) {
     figures.push(['of the caller', percentText(view.total[node], view.total[view.parent[node]])]);
   }
   if (view.old) figures.push(...changeFigures(model, view, node));
@@ -35,7 +41,8 @@ export function detailsOfNode(model, view, node, rootText) {
   figures.push(['function total', shareText(model, model.figures.total[fn], model.total)]);
   const verdict = model.verdictOf(fn);
   if (verdict) figures.push(['verdict', shownText(verdict)]);
-  return { name: shownName(model.profile, fn), place: placeText(model.profile, fn), figures };
+  const note = model.profile.functionName(fn) === BROKEN_ROOT ? BROKEN_NOTE : '';
+  return { name: shownName(model.profile, fn), place: placeText(model.profile, fn), figures, note };
 }
 
 /**
@@ -65,10 +72,11 @@ function changeFigures(model, view, node) {
  * @param {import('./page_model.js').PageModel} model
  * @param {number} weight
  * @param {number} whole
+ * @param {string} [unit] of the measure, unless another one is given
  * @returns {string}
  */
-export function shareText(model, weight, whole) {
-  const text = `${weightText(weight, model.measure.unit)} (${percentText(weight, whole)})`;
+export function shareText(model, weight, whole, unit = model.measure.unit) {
+  const text = `${weightText(weight, unit)} (${percentText(weight, whole)})`;
   return model.profile.exact ? text : `about ${text}`;
 }
 
@@ -91,7 +99,7 @@ export function placeText(profile, fn) {
  * @returns {string}
  */
 export function nodeLine(model, view, node, rootText) {
-  const weight = shareText(model, view.total[node], view.whole[0]);
+  const weight = shareText(model, view.total[node], view.whole[0], view.unit);
   const self = view === model.whole ? `, self ${shareText(model, model.weights.self[node], view.whole[0])}` : '';
   const change = view.old ? `, ${changeFigures(model, view, node)[1][1]}` : '';
   if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + self + change;
@@ -115,7 +123,8 @@ export class HoverCard {
     this.element.replaceChildren(
       make('div', { class: 'hover-name' }, details.name),
       make('div', { class: 'hover-place' }, details.place),
-      make('dl', {}, ...details.figures.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])));
+      make('dl', {}, ...details.figures.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
+      ...(details.note ? [make('p', { class: 'hover-note' }, details.note)] : []));
     this.element.hidden = false;
     const { width, height } = this.element.getBoundingClientRect();
     const left = x + 16 + width > innerWidth ? Math.max(4, x - 16 - width) : x + 16;

@@ -3,13 +3,12 @@ import { make } from './page_elements.js';
 import { groupedText, weightText } from './number_text.js';
 import { shownText } from './shown_names.js';
 
-/** Keys and what they do; the help and docs/page.md say the same. */
+/** Keys besides those of the tabs, and what they do; docs/page.md says the same. */
 export const KEYS = [
-  ['1 2 3 4 5 6 7', 'flame graph, callers and callees, functions, timeline, lanes, events, source'],
   ['/', 'search; Enter leads to what was found'],
   ['Arrows', 'in a graph: to callers, callees and neighbours; in a table: to other rows'],
   ['Enter', 'zoom to the box; in the table: callers and callees of the function'],
-  ['Esc or Backspace', 'one step out'],
+  ['Esc or Backspace', 'takes the selection away; without one, one step out'],
   ['+ −', 'closer, farther; also Ctrl and the wheel'],
   ['Shift ← →', 'move what is shown; also the wheel sideways'],
   ['Home', 'to the root, or the first row'],
@@ -41,9 +40,13 @@ function makeDialog(title, ...content) {
   return dialog;
 }
 
-/** @returns {HTMLDialogElement} */
-export function makeHelpDialog() {
-  const rows = KEYS.map(([keys, text]) => make('tr', {},
+/**
+ * @param {string[][]} tabs key and what it shows
+ * @returns {HTMLDialogElement}
+ */
+export function makeHelpDialog(tabs) {
+  const views = [tabs.map(([key]) => key).join(' '), tabs.map(([, text]) => text.toLowerCase()).join(', ')];
+  const rows = [views, ...KEYS].map(([keys, text]) => make('tr', {},
     make('th', { scope: 'row' }, ...keys.split(' ').map((key) => (key === 'or' ? ' or ' : make('kbd', {}, key)))),
     make('td', {}, text)));
   return makeDialog('Keys', make('table', { class: 'keys' }, make('tbody', {}, ...rows)),
@@ -55,18 +58,31 @@ export function makeHelpDialog() {
  * @returns {HTMLDialogElement}
  */
 export function makeAboutDialog(profile) {
-  const facts = profile.facts.map((fact) => make('tr', {},
+  const facts = profile.facts.filter((fact) => !isMeasured(profile, fact)).map((fact) => make('tr', {},
     make('th', { scope: 'row' }, shownText(fact.label)), make('td', {}, shownText(fact.value))));
-  const measures = profile.measures.map((measure) => make('tr', {},
-    make('th', { scope: 'row' }, shownText(measure.name)), make('td', {}, weightText(measure.total, measure.unit))));
+  /** @type {Map<string, string[]>} */
+  const totals = new Map();
+  for (const measure of profile.measures) {
+    totals.set(measure.name, [...totals.get(measure.name) ?? [], weightText(measure.total, measure.unit)]);
+  }
+  const measures = Array.from(totals, ([name, texts]) => make('tr', {},
+    make('th', { scope: 'row' }, shownText(name)), make('td', {}, texts.join(', '))));
   const content = [
     make('table', {}, make('tbody', {}, ...facts, ...measures)),
     make('h3', {}, 'Losses and remarks'), lossList(profile),
   ];
-  if (profile.timeline) content.push(make('h3', {}, 'Resolution of the timeline'), make('p', {}, shownText(profile.timeline.resolution)));
   for (const note of profile.diff?.notes ?? []) content.push(make('p', {}, shownText(note)));
   if (!profile.exact) content.push(make('p', {}, 'Some sums are beyond 2⁵³ and rounded.'));
   return makeDialog('About this capture', ...content);
+}
+
+/**
+ * @param {Profile} profile
+ * @param {Fact} fact
+ * @returns {boolean} whether a measure says the same
+ */
+function isMeasured(profile, fact) {
+  return profile.measures.some(({ unit, total }) => fact.label.toLowerCase() === unit && fact.value === String(total));
 }
 
 /**
@@ -76,8 +92,7 @@ export function makeAboutDialog(profile) {
 function lossList(profile) {
   if (profile.losses.length === 0) return make('p', {}, 'None are known.');
   return make('table', {}, make('tbody', {}, ...profile.losses.map((loss) => make('tr', {},
-    make('th', { scope: 'row' }, shownText(loss.name)),
-    make('td', { class: 'number' }, groupedText(loss.count)), make('td', {}, shownText(loss.text))))));
+    make('td', { class: 'number' }, groupedText(loss.count)), make('th', { scope: 'row', title: shownText(loss.name) }, shownText(loss.text || loss.name))))));
 }
 
 /**

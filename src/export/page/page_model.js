@@ -1,7 +1,7 @@
 // The state of the page, and what follows from it. What follows is worked out when it is asked for and
 // kept until what it depends on changes.
 import { NO_FUNCTION } from './function_names.js';
-import { changeColouring, modeColouring, moduleColouring } from './colour_rules.js';
+import { changeColouring, functionColouring, modeColouring, moduleColouring } from './colour_rules.js';
 import { windowOfNode } from './flame_layout.js';
 import { functionRows } from './function_rows.js';
 import { groupedTree, outermostNodes, weightyNodes } from './grouped_tree.js';
@@ -9,6 +9,7 @@ import { NameIndex } from './name_search.js';
 import { rootedTree, rootOwners } from './rooted_tree.js';
 import { isFiltered, selectedWeights } from './sample_filter.js';
 import { functionFigures, matchedWeight, nodeOfPath, selfByFunction, wholeViewTree } from './tree_math.js';
+import { spreadToRows, treeOfRows, withUnnamedRows } from './unnamed_code.js';
 
 /** Fields of the state that go into the history, so that "back" undoes them. */
 const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'root', 'measure', 'side'];
@@ -43,10 +44,14 @@ export class PageModel {
    * @param {ViewState} state
    */
   constructor(profile, state) {
-    this.owners = rootOwners(profile);
-    this.profile = withOwners(profile, this.owners);
+    const named = withUnnamedRows(profile);
+    this.rowOf = named.rowOf;
+    /** How many functions there are as the command line counts them. */
+    this.functions = named.rowOf.reduce((sum, row, fn) => sum + (row === fn ? 1 : 0), 0);
+    this.owners = rootOwners(named);
+    this.profile = withOwners(named, this.owners);
     this.state = state;
-    this.names = new NameIndex(profile);
+    this.names = new NameIndex(named);
     this.memory = new Memory();
     /** @type {((changed: Set<string>) => void)[]} */
     this.listeners = [];
@@ -119,22 +124,49 @@ export class PageModel {
     const { profile, state } = this;
     if (state.root === 'none' || !profile.timeline) return { tree: profile.tree, weights: this.weights, view: this.whole };
     return this.memory.of('rooted', [this.filterKey, state.root], () => {
-      const { tree, self } = rootedTree(profile, state, this.owners);
+      const { tree, self } = rootedTree(profile, this.rowTree, state, this.owners);
       const weights = { self, oldSelf: null };
-      return { tree, weights, view: wholeViewTree(tree, weights) };
+      return { tree, weights, view: wholeViewTree(tree, weights, true) };
     });
   }
 
-  /** @returns {FunctionFigures} */
+  /** @returns {Tree} whose functions are rows of the table: code without a name is its module's */
+  get rowTree() {
+    return this.memory.of('row tree', [], () => treeOfRows(this.profile.tree, this.rowOf));
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {Tree} in which to look for a function: a row, or a place that the flame graph shows
+   */
+  treeOf(fn) {
+    return this.rowOf[fn] === fn ? this.rowTree : this.profile.tree;
+  }
+
+  /** @returns {FunctionFigures} of rows, and of the places in them */
   get figures() {
-    return this.memory.of('figures', this.filterKey,
-      () => functionFigures(this.profile.tree, this.weights, this.profile.functionCount));
+    return this.memory.of('figures', this.filterKey, () => {
+      const { tree, functionCount } = this.profile;
+      const figures = functionFigures(tree, this.weights, functionCount);
+      if (this.rowTree === tree) return figures;
+      const ofRows = functionFigures(this.rowTree, this.weights, functionCount);
+      for (const key of /** @type {const} */ (['self', 'total', 'oldSelf', 'oldTotal'])) {
+        const values = figures[key];
+        const sums = ofRows[key];
+        if (values && sums) this.rowOf.forEach((row, fn) => { if (row === fn) values[fn] = sums[fn]; });
+      }
+      return figures;
+    });
   }
 
   /** @returns {SearchResult} */
   get search() {
     const { query, regex } = this.state;
-    return this.memory.of('search', [query, regex], () => this.names.search(query, regex));
+    return this.memory.of('search', [query, regex], () => {
+      const found = this.names.search(query, regex);
+      if (found.mask) found.functions = spreadToRows(found.mask, this.rowOf);
+      return found;
+    });
   }
 
   /** @returns {number} weight of the callstacks with a function that was found */
@@ -155,7 +187,7 @@ export class PageModel {
       for (const side of this.profile.self) {
         selfByFunction(this.profile.tree, side[measure], all.length).forEach((weight, fn) => { all[fn] += weight; });
       }
-      return (colour === 'mode' ? modeColouring : moduleColouring)(this.profile, all);
+      return { module: moduleColouring, function: functionColouring, mode: modeColouring }[colour](this.profile, all);
     });
   }
 
@@ -167,7 +199,7 @@ export class PageModel {
       const own = selfByFunction(this.profile.tree, this.weights.self, this.profile.functionCount);
       const sums = new Float64Array(256);
       own.forEach((weight, fn) => { sums[colouring.kind[fn]] += weight; });
-      return colouring.legend.map((entry) => ({ ...entry, weight: sums[entry.kind] }));
+      return colouring.legend.map((entry) => ({ ...entry, weight: entry.fn === undefined ? sums[entry.kind] : own[entry.fn] }));
     });
   }
 
@@ -219,7 +251,7 @@ export class PageModel {
   flameSpec(window, keep) {
     const { inverted, merged } = this.state;
     const { tree, weights, view } = this.base;
-    const shared = { tree, functionCount: this.profile.functionCount + this.owners.titles.length, merged, rootFn: NO_FUNCTION,
+    const shared = { tree, functionCount: this.profile.functionCount + this.owners.processes + this.profile.threads.length, merged, rootFn: NO_FUNCTION,
       whole: view.whole, window, keep };
     if (inverted) {
       const { self, oldSelf } = weights;
@@ -265,7 +297,7 @@ export class PageModel {
    */
   sandwichSpec(window) {
     const { fn, merged } = this.state;
-    const tree = this.profile.tree;
+    const tree = this.treeOf(fn);
     return { tree, functionCount: this.profile.functionCount, merged, leaves: false, nodes: outermostNodes(tree, fn),
       rootFn: fn, value: this.whole.total, old: this.whole.old, whole: this.whole.whole, window, keep: [] };
   }
@@ -299,10 +331,10 @@ function fractionsOf(view, node) {
  * @returns {Profile}
  */
 function withOwners(profile, owners) {
-  const title = (/** @type {number} */ fn) => owners.titles[fn - owners.first];
+  const title = (/** @type {number} */ fn) => owners.titleOf(fn - owners.first);
   return {
     ...profile,
-    functionName: (fn) => (fn < owners.first ? profile.functionName(fn) : title(fn) ?? ''),
-    shortNames: (fn) => (fn < owners.first ? profile.shortNames(fn) : [title(fn) ?? '']),
+    functionName: (fn) => (fn < owners.first ? profile.functionName(fn) : title(fn)),
+    shortNames: (fn) => (fn < owners.first ? profile.shortNames(fn) : [title(fn)]),
   };
 }

@@ -3,17 +3,19 @@ import { PageModel } from './page_model.js';
 import { PageView } from './page_view.js';
 import { linkOfState, stateOfLink } from './view_link.js';
 import { make } from './page_elements.js';
+import { withUnnamedRows } from './unnamed_code.js';
 
 /** Names are made ready for the search when the first picture has been there for a moment. */
 const SEARCH_READY_MS = 400;
 const NAMES_AT_A_TIME = 8192;
 
 /**
- * @param {Profile} profile
+ * @param {Profile} decoded
  * @param {HTMLElement} place
  * @returns {PageView}
  */
-export function startPage(profile, place) {
+export function startPage(decoded, place) {
+  const profile = withUnnamedRows(decoded);
   const model = new PageModel(profile, stateOfLink(location.hash, profile));
   const view = new PageView(model);
   let waiting = false;

@@ -2,12 +2,13 @@
 import { make, makeChoice, makeToggle } from './page_elements.js';
 import { unitName } from './number_text.js';
 import { shownText } from './shown_names.js';
-import { hasView } from './view_link.js';
+import { FilterBar, threadField } from './filter_bar.js';
+import { hasModules, hasView } from './view_link.js';
 
 /** @type {[ViewState['view'], string][]} */
 export const VIEW_TABS = [
   ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'], ['lanes', 'Lanes'],
-  ['events', 'Events'], ['source', 'Source'],
+  ['events', 'Events'], ['source', 'Source'], ['chart', 'Flame chart'],
 ];
 
 export class ViewTabs {
@@ -64,12 +65,14 @@ export class Toolbar {
       (value) => model.update({ measure: Number(value) }));
     this.side = makeChoice('Side', profile.sides.map((side, k) => [String(k), shownText(side)]),
       (value) => model.update({ side: Number(value), zoom: [], window: null }));
-    const colours = [['module', 'module'], ['mode', 'kind of code']];
+    const colours = [['module', 'module'], ['function', 'function'], ['mode', 'kind of code']];
+    if (!hasModules(profile)) colours.shift();
     if (profile.sides.length > 1) colours.unshift(['change', 'change']);
     this.colour = makeChoice('Colour by', colours, (value) => model.update({ colour: /** @type {any} */ (value) }));
     this.root = makeChoice('Begin with', [['none', 'functions'], ['process', 'processes'], ['thread', 'threads']],
       (value) => model.update({ root: /** @type {any} */ (value), zoom: [], window: null }));
     this.hasRoots = profile.timeline !== null && profile.sides.length < 2 && profile.threads.length > 1;
+    this.filter = new FilterBar(model, this.hasRoots ? [threadField(model)] : []);
     this.measure.field.hidden = profile.measures.length < 2;
     this.side.field.hidden = profile.sides.length < 2;
     this.direction = makeToggle('Root at bottom', 'Flame graph instead of icicle (d)', () => flip(model, 'd'));
@@ -78,7 +81,7 @@ export class Toolbar {
     this.svg = makeAction('SVG', 'Save what is seen as SVG', actions.saveSvg);
     this.png = makeAction('PNG', 'Save what is seen as PNG', actions.savePng);
     this.element = make('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'What is shown, and how' },
-      this.measure.field, this.side.field, this.root.field, this.colour.field, this.direction, this.inverted, this.merged,
+      this.measure.field, this.side.field, this.root.field, this.colour.field, this.direction, this.inverted, this.merged, this.filter.element,
       make('span', { class: 'space' }), this.svg, this.png);
   }
 
@@ -92,11 +95,14 @@ export class Toolbar {
     this.inverted.setAttribute('aria-pressed', String(state.inverted));
     this.merged.setAttribute('aria-pressed', String(state.merged));
     const flame = state.view === 'flame';
-    const graph = flame || state.view === 'sandwich';
+    const graph = flame || state.view === 'sandwich' || state.view === 'chart';
     this.direction.hidden = this.inverted.hidden = !flame;
     this.root.field.hidden = !flame || !this.hasRoots;
-    this.merged.hidden = this.colour.field.hidden = this.svg.hidden = this.png.hidden = !graph;
-    this.element.hidden = !graph && this.measure.field.hidden && this.side.field.hidden;
+    this.merged.hidden = !graph || state.view === 'chart';
+    this.colour.field.hidden = this.svg.hidden = this.png.hidden = !graph;
+    this.filter.element.hidden = this.filter.fields.length === 0 || !(graph || state.view === 'functions');
+    if (!this.filter.element.hidden) this.filter.refresh();
+    this.element.hidden = !graph && this.filter.element.hidden && this.measure.field.hidden && this.side.field.hidden;
   }
 }
 
@@ -144,7 +150,9 @@ export function flip(model, key) {
  */
 function nextColour(model) {
   /** @type {ViewState['colour'][]} */
-  const colours = model.profile.sides.length > 1 ? ['change', 'module', 'mode'] : ['module', 'mode'];
+  const colours = ['function', 'mode'];
+  if (hasModules(model.profile)) colours.unshift('module');
+  if (model.profile.sides.length > 1) colours.unshift('change');
   return colours[(colours.indexOf(model.state.colour) + 1) % colours.length];
 }
 

@@ -116,6 +116,8 @@ interface Profile {
   title: string;
   /** [] or ['old', 'new'] */
   sides: string[];
+  /** Names of the files of each side; none where they are not known. */
+  files: string[][];
   facts: Fact[];
   losses: Loss[];
   measures: Measure[];
@@ -133,6 +135,10 @@ interface Profile {
   functionModule: Uint32Array;
   /** 0 user, 1 kernel, 2 run-time compiled, 3 unknown, 4 inlined */
   functionMode: Uint8Array;
+  /** 1: it has a name; 0: it is a place in a module. */
+  functionNamed: Uint8Array;
+  /** Which function of unnamed_code.js rows of tables count it under. */
+  rowOf?: Uint32Array;
   threads: Thread[];
   /** Those after them have intervals alone. */
   sampledThreads: number;
@@ -165,6 +171,10 @@ interface ViewTree {
   heaviestFirst?: boolean;
   /** Where nodes were left out: what lies below each node, with them. */
   below?: Float64Array;
+  /** Subtrees of the root lie one below the other, and not side by side. */
+  bands?: boolean;
+  /** Of its weights, where they are no measure's. */
+  unit?: string;
   /** True when nodes too narrow to be seen were left out; zooming builds them. */
   pruned: boolean;
 }
@@ -194,14 +204,14 @@ interface SearchResult {
 }
 /** All that a link to a view holds. */
 interface ViewState {
-  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events' | 'source';
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events' | 'source' | 'chart';
   /** Root at the bottom (flame graph) or at the top (icicle). */
   direction: 'up' | 'down';
   inverted: boolean;
   merged: boolean;
   /** What stands between the root and the callstacks of the flame graph. */
   root: 'none' | 'process' | 'thread';
-  colour: 'module' | 'mode' | 'change';
+  colour: 'module' | 'function' | 'mode' | 'change';
   measure: number;
   side: number;
   query: string;

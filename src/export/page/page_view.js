@@ -1,5 +1,7 @@
 // The page: its parts, what they do to each other, and the keys that work everywhere.
 import { callstackText } from './callstack_text.js';
+import { ChartView } from './chart_view.js';
+import { commandLine } from './command_line.js';
 import { DetailsBar } from './details_bar.js';
 import { EventTables } from './event_tables.js';
 import { FlamePanel } from './flame_panel.js';
@@ -26,7 +28,7 @@ export class PageView {
   constructor(model) {
     this.model = model;
     this.card = new HoverCard();
-    this.help = makeHelpDialog();
+    this.help = makeHelpDialog(VIEW_TABS.flatMap(([view, text], k) => (hasView(model.profile, view) ? [[String(k + 1), text]] : [])));
     this.about = makeAboutDialog(model.profile);
     this.tabs = new ViewTabs(model);
     this.search = new SearchBox(model, () => this.enterSearch());
@@ -39,10 +41,11 @@ export class PageView {
     this.flameEmpty = make('p', { class: 'empty', hidden: true });
     this.sandwich = new SandwichView(model, this.card, (panel, node) => this.onFocus(panel, node));
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
-    this.threads = new ThreadTable(model);
+    this.threads = new ThreadTable(model, (left, right) => this.overview.align(left, right));
     this.lanes = new LaneView(model, this.card);
+    this.chart = new ChartView(model, this.card, (panel, node) => this.onFocus(panel, node));
     this.events = new EventTables(tablesOf(model.profile.tables, false), 'Events');
-    this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source');
+    this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source', Number(model.profile.measures[0]?.total ?? 0n));
     this.details = new DetailsBar(model, {
       zoom: () => {}, sandwich: () => this.openSandwich(), copy: () => this.copyCallstack(),
     });
@@ -51,6 +54,7 @@ export class PageView {
     this.panels = this.makePanels();
     this.themeButton = make('button', { type: 'button', class: 'action', title: 'Light, dark, or as the system has it (t)',
       onclick: () => model.update({ theme: nextTheme(model.state.theme) }) });
+    this.commandButton = make('button', { type: 'button', class: 'action', onclick: () => void copyText(this.commandButton.title, 'Command line') }, 'Copy command');
     this.summary = make('p', { class: 'summary' });
   }
 
@@ -62,6 +66,7 @@ export class PageView {
       make('div', { class: 'title-box' }, make('h1', { title: shownText(profile.title) }, shownText(profile.title) || 'profile'),
         make('div', { class: 'summary-line' }, this.summary, makeRemarkButton(profile, about))),
       make('div', { class: 'head-actions' }, make('button', { type: 'button', class: 'action', title: 'A link to this view (l)', onclick: () => this.copyLink() }, 'Copy link'),
+        this.commandButton,
         make('button', { type: 'button', class: 'action', onclick: about }, 'About'),
         this.themeButton,
         make('button', { type: 'button', class: 'action', title: 'Keys (?)', onclick: () => this.help.showModal() }, 'Keys')));
@@ -89,7 +94,7 @@ export class PageView {
       rootText: () => `all, ${weightText(model.total, model.measure.unit)}`,
       onOpen: (node) => model.update({ zoom: pathOfNode(model.flame, node), window: null }),
       onWindow: (window) => model.update({ window }),
-      onLeave: () => this.leave(),
+      onLeave: () => false,
       onFocus: (panel, node) => this.onFocus(panel, node),
     }, this.card);
   }
@@ -100,16 +105,25 @@ export class PageView {
       flame: [this.flameEmpty, this.flame.element], sandwich: [this.sandwich.element],
       functions: [this.functions.element], timeline: [this.threads.element], lanes: [this.lanes.element],
       events: [this.events.element], source: [this.source.element],
+      chart: [this.chart.element],
     };
     return /** @type {any} */ (Object.fromEntries(VIEW_TABS.map(([view]) => [view,
       make('div', { class: `panel panel-${view}`, role: 'tabpanel', id: `panel-${view}`, 'aria-labelledby': `tab-${view}` },
         ...content[view])])));
   }
 
-  /** One step out of the zoom. */
+  /**
+   * One step out: of the selection, of the zoom, of callers and callees.
+   * @returns {boolean} whether there was one
+   */
   leave() {
-    const { window, zoom } = this.model.state;
-    this.model.update(window ? { window: null } : { zoom: zoom.slice(0, -1) });
+    const { window, zoom, view } = this.model.state;
+    if (this.model.filtered) this.model.update({ range: null, threads: null });
+    else if (view === 'sandwich') this.model.update({ view: 'functions' });
+    else if (view === 'flame' && window) this.model.update({ window: null });
+    else if (view === 'flame' && zoom.length > 0) this.model.update({ zoom: zoom.slice(0, -1) });
+    else return false;
+    return true;
   }
 
   /** @param {Set<string>} changed */
@@ -129,9 +143,12 @@ export class PageView {
     for (const [view, panel] of Object.entries(this.panels)) panel.hidden = view !== state.view;
     this.tabs.refresh();
     this.toolbar.refresh();
+    if (state.view !== 'timeline') this.overview.inset('', '');
     if (of('range', 'threads', 'measure', 'theme', 'colour')) this.overview.refresh();
     if (of('zoom', 'window', 'view')) this.path.refresh();
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
+    this.commandButton.title = commandLine(model.profile, state);
+    this.commandButton.hidden = this.commandButton.title === '';
     this.summary.textContent = this.summaryText();
     if (of('colour', 'measure', 'theme', 'view', 'range', 'threads', 'side')) this.details.refresh();
     this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged', 'root'));
@@ -149,8 +166,10 @@ export class PageView {
     else if (view === 'lanes') this.lanes.refresh();
     else if (view === 'events') this.events.refresh();
     else if (view === 'source') this.source.refresh();
+    else if (view === 'chart') this.chart.refresh(this.chartKey !== (this.chartKey = JSON.stringify(this.model.filterKey)));
     else this.threads.refresh();
-    if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
+    if (view === 'chart') this.showActive(this.chart.panel, []);
+    if (view === 'sandwich') this.showActive(this.active === this.flame || this.active === this.chart.panel ? this.sandwich.callees : this.active, []);
   }
 
   /**
@@ -172,9 +191,9 @@ export class PageView {
     const name = shownText(measure.name);
     const whole = `${weightText(measure.total, measure.unit)}${name && name !== unitName(measure.unit) ? ` of ${name}` : ''}`;
     const { diff } = profile;
-    if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(profile.functionCount)} functions`;
+    if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(model.functions)} functions`;
     const sides = profile.sides.length > 1 ? ` · ${profile.sides.map(shownText).join(' against ')}` : '';
-    const counts = ` · ${groupedText(profile.functionCount)} functions · ${groupedText(Math.max(0, profile.tree.count - 1))} nodes`;
+    const counts = ` · ${groupedText(model.functions)} functions · ${groupedText(Math.max(0, profile.tree.count - 1))} nodes`;
     return model.filtered ? `${shareText(model, model.total, Number(measure.total))} of ${whole} selected` : whole + sides + counts;
   }
 
@@ -216,7 +235,7 @@ export class PageView {
   /** @param {'svg' | 'png'} kind */
   savePicture(kind) {
     const { model } = this;
-    const panel = model.state.view === 'sandwich' ? this.active === this.flame ? this.sandwich.callees : this.active : this.flame;
+    const panel = model.state.view === 'chart' ? this.chart.panel : model.state.view === 'sandwich' ? this.active === this.flame ? this.sandwich.callees : this.active : this.flame;
     const scene = panel.scene;
     const boxes = scene && panel.picture((node) => nodeLine(model, scene.view, node, panel.source.rootText()));
     if (!boxes) return;
@@ -254,7 +273,7 @@ export class PageView {
     else if (key === 's') this.openSandwich();
     else if (key === 'c') this.copyCallstack();
     else if (key === 'l') this.copyLink();
-    else if (key === 'Escape' && this.model.state.view === 'sandwich') this.model.update({ view: 'functions' });
+    else if (key === 'Escape' || key === 'Backspace') return this.leave();
     else return flip(this.model, key);
     return true;
   }
@@ -262,12 +281,13 @@ export class PageView {
   /** Gives the keyboard to the view that is shown. */
   focusView() {
     const { view } = this.model.state;
-    if (view === 'flame') this.flame.mirror.element.focus();
-    else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus();
+    if (view === 'flame') this.flame.mirror.element.focus({ preventScroll: true });
+    else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus({ preventScroll: true });
     else if (view === 'functions' && this.model.rows.length > 0) this.functions.goTo(this.functions.current);
     else if (view === 'lanes') this.lanes.scroller.focus();
     else if (view === 'events') this.events.element.focus();
     else if (view === 'source') this.source.element.focus();
+    else if (view === 'chart') this.chart.panel.mirror.element.focus({ preventScroll: true });
     else this.panels[view].querySelector('input')?.focus();
   }
 }

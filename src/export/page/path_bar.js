@@ -2,8 +2,11 @@
 import { make } from './page_elements.js';
 import { shownForms, shownName } from './shown_names.js';
 
-/** Functions of the path that are shown at each end of a long one. */
+/** Functions at the end of a path that are shown where there is room. */
 const SHOWN_ENDS = 24;
+/** What the sign for those that are left out takes, in pixels. */
+const GAP_ROOM = 110;
+const LONGEST_TITLE = 4000;
 const LONGEST_STEP = 48;
 
 export class PathBar {
@@ -23,18 +26,36 @@ export class PathBar {
       this.list.replaceChildren(make('li', {}, 'Click a box to zoom to it'));
       return;
     }
-    const steps = [this.step('all', 'everything', 0)];
+    this.showSteps(Math.min(SHOWN_ENDS, zoom.length));
+  }
+
+  /**
+   * What has no room is left out in the middle: where it begins and ends is always there.
+   * @param {number} most functions at the end
+   */
+  showSteps(most) {
+    const { zoom, window } = this.model.state;
+    const { profile } = this.model;
+    const steps = [];
     for (let k = 1; k <= zoom.length; k++) {
-      if (k > SHOWN_ENDS && k <= zoom.length - SHOWN_ENDS) {
-        if (k === SHOWN_ENDS + 1) steps.push(make('li', { class: 'path-gap' }, `… ${zoom.length - 2 * SHOWN_ENDS} more …`));
-        continue;
-      }
-      const { profile } = this.model;
-      steps.push(this.step(stepText(shownForms(profile, zoom[k - 1])), shownName(profile, zoom[k - 1]), k));
+      if (k > zoom.length - most) steps.push(this.step(stepText(shownForms(profile, zoom[k - 1])), shownName(profile, zoom[k - 1]), k));
     }
-    if (window) steps.push(make('li', { class: 'path-gap' }, 'a part of it'));
-    this.list.replaceChildren(...steps);
-    requestAnimationFrame(() => { this.element.scrollLeft = this.element.scrollWidth; });
+    const end = window ? [make('li', { class: 'path-gap' }, 'a part of it')] : [];
+    this.list.replaceChildren(this.step('all', 'everything', 0), ...steps, ...end);
+    // Widths are asked for once: each step knows whether it has room.
+    const widths = steps.map((step) => step.offsetWidth);
+    const others = this.list.scrollWidth - widths.reduce((sum, width) => sum + width, 0) + GAP_ROOM;
+    const style = getComputedStyle(this.element);
+    const room = this.element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - others;
+    const all = widths.reduce((sum, width) => sum + width, 0);
+    let left = all - GAP_ROOM > room ? room : all;
+    let first = steps.length;
+    while (first > 0 && (first === steps.length || left >= widths[first - 1])) left -= widths[--first];
+    const hidden = zoom.length - steps.length + first;
+    if (hidden === 0) return;
+    for (const step of steps.slice(0, first)) step.remove();
+    const names = zoom.slice(0, hidden).map((fn) => shownName(profile, fn)).join('\n');
+    this.list.children[0].after(make('li', { class: 'path-gap', title: names.slice(0, LONGEST_TITLE) }, `… ${hidden} more …`));
   }
 
   /**

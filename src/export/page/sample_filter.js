@@ -1,5 +1,5 @@
 // Which samples count: a range of the timeline, some threads, an event, a side of a differential.
-import { stateOfMeasure, waitColumns, waitSelf } from './lane_weights.js';
+import { eachWait, stateOfMeasure, waitColumns, waitSelf } from './lane_weights.js';
 
 /**
  * @param {Profile} profile
@@ -128,4 +128,25 @@ export function weightColumns(profile, measure, size, kindOf = () => 0) {
     if (sums && sums.length > 0) sums[columns - 1] *= size / last;
   }
   return { size, byThread, all, byKind, totals };
+}
+
+/**
+ * Weight by thread.
+ * @param {Profile} profile with a timeline
+ * @param {{measure: number, range: [number, number] | null}} chosen
+ * @returns {Float64Array}
+ */
+export function threadTotals(profile, { measure, range }) {
+  const totals = new Float64Array(profile.threads.length);
+  const waits = stateOfMeasure(profile, measure);
+  if (waits >= 0) {
+    const tick = profile.lanes?.tick ?? 1;
+    eachWait(profile, waits, { range, threads: null }, (thread, _, from, to) => { totals[thread] += (to - from) * tick; });
+    return totals;
+  }
+  const timeline = /** @type {Timeline} */ (profile.timeline);
+  const [from, to] = rowsOfRange(timeline, range);
+  const { thread, value, measure: measures } = timeline;
+  for (let row = from; row < to; row++) if (measures[row] === measure) totals[thread[row]] += value[row];
+  return totals;
 }

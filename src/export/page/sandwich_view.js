@@ -61,7 +61,11 @@ export class SandwichView {
       rootText: () => shortName(model.profile, model.state.fn),
       onOpen: (node) => { if (node !== 0) model.update({ fn: /** @type {ViewTree} */ (view()).fn[node] }); },
       onWindow: (window) => this.zoomTo(which, window),
-      onLeave: () => (zoom.window ? this.zoomTo(which, null) : model.update({ view: 'functions' })),
+      onLeave: () => {
+        if (!zoom.window) return false;
+        this.zoomTo(which, null);
+        return true;
+      },
       onFocus,
     }, card);
   }
@@ -86,7 +90,7 @@ export class SandwichView {
   refresh() {
     const { model } = this;
     if (model.state.fn < 0 && model.rows.length > 0) {
-      model.state = { ...model.state, fn: heaviestFunction(model.figures.self) };
+      model.state = { ...model.state, fn: heaviestFunction(model.figures.self, model.rowOf) };
     }
     const fn = model.state.fn;
     this.content.hidden = fn < 0;
@@ -97,8 +101,8 @@ export class SandwichView {
     this.name.title = shownName(profile, fn);
     this.figures.textContent = `${placeText(profile, fn)} · self ${shareText(model, figures.self[fn], model.total)} · ` +
       `total ${shareText(model, figures.total[fn], model.total)}`;
-    this.callerTable.show(callerRows(profile.tree, model.sums, fn), figures.total[fn]);
-    this.calleeTable.show(calleeRows(profile.tree, model.sums, fn), figures.total[fn]);
+    this.callerTable.show(callerRows(model.treeOf(fn), model.sums, fn), figures.total[fn]);
+    this.calleeTable.show(calleeRows(model.treeOf(fn), model.sums, fn), figures.total[fn]);
     for (const zoom of Object.values(this.zooms)) {
       clearTimeout(zoom.timer);
       zoom.window = null;
@@ -166,12 +170,13 @@ class NeighbourTable {
 
 /**
  * @param {Float64Array} self
+ * @param {Uint32Array} rowOf
  * @returns {number} function, or -1
  */
-function heaviestFunction(self) {
+function heaviestFunction(self, rowOf) {
   let best = -1;
   for (let fn = 0; fn < self.length; fn++) {
-    if (self[fn] > 0 && (best < 0 || self[fn] > self[best])) best = fn;
+    if (rowOf[fn] === fn && self[fn] > 0 && (best < 0 || self[fn] > self[best])) best = fn;
   }
   return best;
 }

@@ -10,7 +10,7 @@ export class SearchBox {
   constructor(model, onEnter) {
     this.model = model;
     this.field = make('input', {
-      type: 'search', placeholder: 'Search functions', 'aria-label': 'Search functions', 'aria-describedby': 'search-result',
+      type: 'search', placeholder: 'Search functions', 'aria-label': 'Search functions', title: 'A part of a name; with * and ? a whole one; /expression/; MODULE!name', 'aria-describedby': 'search-result',
       spellcheck: 'false', autocomplete: 'off',
       oninput: () => model.update({ query: this.field.value }),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event, onEnter),

@@ -13,20 +13,33 @@ export const STRIP_COLUMNS = 600;
 /**
  * Weights of strips of a width.
  * @param {import('./page_model.js').PageModel} model
- * @param {string} name of those that share them
  * @param {number} width in pixels
  * @returns {ReturnType<typeof weightColumns>}
  */
-export function stripColumns(model, name, width) {
+export function stripColumns(model, width) {
   const { profile, colouring } = model;
   const timeline = /** @type {Timeline} */ (profile.timeline);
   const size = bucketsPerColumn(timeline, Math.min(STRIP_COLUMNS, Math.max(1, Math.floor(width))));
   const { measure, colour } = model.state;
   const others = LIGHT_PALETTE.kinds.length - 1;
-  return model.memory.of(`columns ${name}`, [measure, colour, size], () => {
+  return model.memory.of('columns', [measure, colour, size], () => {
     const { fn } = profile.tree;
     const kinds = colouring.kind;
     return weightColumns(profile, measure, size, (node) => kinds[fn[node]] ?? others);
+  });
+}
+
+/**
+ * @param {Timeline} timeline
+ * @param {number} width in pixels
+ * @returns {HTMLElement[]} marks of an axis
+ */
+export function axisMarks(timeline, width) {
+  return timeMarks(timeline.buckets * timeline.width, Math.max(2, width / 90)).map((mark) => {
+    // At the end there is no room for a text.
+    const element = make('span', {}, (1 - mark.part) * width < 50 ? '' : mark.text);
+    element.style.left = `${100 * mark.part}%`;
+    return element;
   });
 }
 
@@ -42,8 +55,9 @@ export class TimeOverview {
     this.marks = make('div', { class: 'time-marks', 'aria-hidden': 'true' });
     this.note = make('span', { class: 'time-note' });
     this.clear = make('button', { type: 'button', class: 'small', onclick: () => model.update({ range: null, threads: null }) }, 'Show all');
+    this.box = make('div', { class: 'time-box' }, this.strip.canvas, this.low, this.high, this.marks);
     this.element = make('section', { class: 'time-overview', 'aria-label': 'Samples over time' },
-      make('div', { class: 'time-box' }, this.strip.canvas, this.low, this.high, this.marks),
+      this.box,
       make('div', { class: 'time-line' }, this.note, this.clear));
     new ResizeObserver(() => this.refresh()).observe(this.element);
   }
@@ -58,6 +72,29 @@ export class TimeOverview {
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event, edge) });
   }
 
+  /**
+   * Lies above lanes that begin and end there.
+   * @param {number} left in pixels of the window
+   * @param {number} right
+   */
+  align(left, right) {
+    const own = this.element.getBoundingClientRect();
+    const style = getComputedStyle(this.element);
+    const margins = [left - own.left - parseFloat(style.paddingLeft), own.right - parseFloat(style.paddingRight) - right];
+    this.inset(`${margins[0]}px`, `${margins[1]}px`);
+  }
+
+  /**
+   * @param {string} left
+   * @param {string} right
+   */
+  inset(left, right) {
+    if (this.box.style.marginLeft === left && this.box.style.marginRight === right) return;
+    this.box.style.marginLeft = left;
+    this.box.style.marginRight = right;
+    this.refresh();
+  }
+
   refresh() {
     const { timeline, threads } = this.model.profile;
     this.element.hidden = !timeline;
@@ -66,12 +103,7 @@ export class TimeOverview {
     const range = this.model.state.range ?? [0, timeline.buckets - 1];
     this.place(this.low, range[0], range[0] / timeline.buckets, timeline);
     this.place(this.high, range[1], (range[1] + 1) / timeline.buckets, timeline);
-    this.marks.replaceChildren(...timeMarks(timeline.buckets * timeline.width, Math.max(2, this.element.clientWidth / 90)).map((mark) => {
-      // At the end there is no room for a text.
-      const element = make('span', {}, (1 - mark.part) * this.element.clientWidth < 50 ? '' : mark.text);
-      element.style.left = `${100 * mark.part}%`;
-      return element;
-    }));
+    this.marks.replaceChildren(...axisMarks(timeline, this.box.clientWidth));
     this.clear.hidden = !this.model.filtered;
     const chosen = this.model.state.threads;
     const parts = [this.model.state.range ? `Selected: ${rangeText(timeline, this.model.state.range)}` : 'Drag to select a range'];
@@ -82,7 +114,7 @@ export class TimeOverview {
 
   showStrip() {
     if (this.ready) {
-      const { all, byKind, size } = stripColumns(this.model, 'overview', this.strip.canvas.clientWidth);
+      const { all, byKind, size } = stripColumns(this.model, this.strip.canvas.clientWidth);
       const colours = paletteOf(this.model.state).kinds;
       const layers = byKind.flatMap((values, kind) => (values ? [{ values, colour: colours[kind] }] : []));
       this.strip.show({ size, layers }, maximum(all));

@@ -39,21 +39,24 @@ export class TimeStrip {
   /**
    * @param {StripColumns} columns
    * @param {number} highest what a bar of full height stands for
+   * @param {number} [width] in pixels, where it is known: to ask for it may cost a layout
    */
-  show(columns, highest) {
+  show(columns, highest, width = this.canvas.clientWidth) {
     this.columns = columns;
     this.highest = highest;
-    this.draw();
+    this.draw(width);
   }
 
-  draw() {
-    const width = this.canvas.clientWidth;
+  /** @param {number} width */
+  draw(width) {
     const context = this.canvas.getContext('2d');
     if (!context || width === 0) return;
     const ratio = devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
+    const [w, h] = [Math.round(width * ratio), Math.round(this.height * ratio)];
+    if (this.canvas.width !== w) this.canvas.width = w;
+    if (this.canvas.height !== h) this.canvas.height = h;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, this.height);
     const palette = paletteOf(this.model.state);
     const timeline = this.model.profile.timeline;
     const range = this.model.state.range;

@@ -1,4 +1,5 @@
 // The state of the views as the fragment of a link, and back. Unknown or bad parts are passed over.
+import { NO_FUNCTION } from './function_names.js';
 import { isWholeMachine } from './rooted_tree.js';
 
 /** @type {ViewState} */
@@ -8,8 +9,8 @@ export const START_STATE = {
   ascending: false, theme: 'auto',
 };
 
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events', 'source'];
-const COLOURS = ['module', 'mode', 'change'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events', 'source', 'chart'];
+const COLOURS = ['module', 'function', 'mode', 'change'];
 const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
 const ROOTS = ['none', 'process', 'thread'];
 const THEMES = ['auto', 'light', 'dark'];
@@ -27,6 +28,14 @@ export function tablesOf(tables, ofSource) {
 }
 
 /**
+ * @param {Profile} profile
+ * @returns {boolean} whether it knows modules: colours are theirs, unless there are none
+ */
+export function hasModules(profile) {
+  return profile.functionModule.some((module) => module !== NO_FUNCTION && profile.modules[module] !== '');
+}
+
+/**
  * Lanes are of context switches, tables of events that have values and of sources that were given: not every page has them.
  * @param {Profile} profile
  * @param {ViewState['view']} view
@@ -34,7 +43,20 @@ export function tablesOf(tables, ofSource) {
  */
 export function hasView(profile, view) {
   if (view === 'lanes') return profile.lanes !== null;
+  if (view === 'chart') return profile.timeline !== null && profile.sides.length < 2;
   return (view !== 'events' && view !== 'source') || tablesOf(profile.tables, view === 'source').length > 0;
+}
+
+/** Events that are switches: their samples say where threads stop, and not for how long. */
+const SWITCH_EVENTS = ['sched:sched_switch', 'context-switches', 'cs'];
+
+/**
+ * @param {Profile} profile
+ * @returns {number} what is counted first: the time that threads were blocked where samples are of switches alone
+ */
+function startMeasure(profile) {
+  const blocked = profile.lanes?.measures[0] ?? -1;
+  return blocked >= 0 && SWITCH_EVENTS.includes(profile.measures[0]?.name.split(':').slice(0, 2).join(':')) ? blocked : 0;
 }
 
 /**
@@ -44,7 +66,7 @@ export function hasView(profile, view) {
  */
 export function startState(profile) {
   const differential = profile.sides.length > 1;
-  return { ...START_STATE, side: differential ? 1 : 0, colour: differential ? 'change' : 'module', sort: differential ? 'change' : 'self',
+  return { ...START_STATE, measure: startMeasure(profile), side: differential ? 1 : 0, colour: differential ? 'change' : hasModules(profile) ? 'module' : 'function', sort: differential ? 'change' : 'self',
     root: isWholeMachine(profile) ? 'process' : 'none' };
 }
 
@@ -64,7 +86,7 @@ export function linkOfState(state, profile) {
   put('merged', state.merged ? 1 : 0, 0);
   put('root', state.root, start.root);
   put('colour', state.colour, start.colour);
-  put('measure', state.measure, 0);
+  put('measure', state.measure, start.measure);
   put('side', state.side, start.side);
   put('search', state.query, '');
   put('regex', state.regex ? 1 : 0, 0);
@@ -96,8 +118,8 @@ export function stateOfLink(fragment, profile) {
     inverted: link.get('inverted') === '1',
     merged: link.get('merged') === '1',
     root: profile.timeline && !differential ? oneOf(link.get('root'), ROOTS, start.root) : 'none',
-    colour: oneOf(link.get('colour'), differential ? COLOURS : COLOURS.slice(0, 2), start.colour),
-    measure: indexOf(link.get('measure'), profile.measures.length, 0),
+    colour: oneOf(link.get('colour'), differential ? COLOURS : COLOURS.filter((colour) => colour !== 'change'), start.colour),
+    measure: indexOf(link.get('measure'), profile.measures.length, start.measure),
     side: differential ? indexOf(link.get('side'), 2, start.side) : 0,
     query: link.get('search') ?? '',
     regex: link.get('regex') === '1',

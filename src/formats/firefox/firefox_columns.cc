@@ -178,6 +178,7 @@ class ColumnReader : public capture::JsonScalars<ColumnReader> {
            : path_ == "threads/processName"        ? &thread.process_name
            : path_ == "threads/pid"                ? &thread.pid
            : path_ == "threads/tid"                ? &thread.tid
+           : path_ == "threads/event"              ? &thread.event
            : path_ == "threads/samples/weightType" ? &thread.weight_type
                                                    : nullptr;
   }

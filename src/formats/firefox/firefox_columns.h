@@ -33,6 +33,7 @@ struct ThreadColumns {
   std::string pid;
   std::string tid;
   std::string weight_type;
+  std::string event;  ///< of the project's own exports
   Column stack;
   Column time;         ///< ms
   Column time_deltas;  ///< ms, in place of `time`

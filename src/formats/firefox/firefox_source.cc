@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "bytes/byte_text.h"
+#include "capture/first_date.h"
 #include "capture/json_outline.h"
+#include "capture/name_times.h"
 #include "capture/synthetic_frames.h"
 #include "capture/unnamed_code.h"
 #include "capture/weighted_events.h"
@@ -68,7 +70,7 @@ class ProfileReader {
         events_(sink) {}
 
   Status run() {
-    if (file_.start_ms > 0) {
+    if (file_.start_ms * kNsPerMs >= static_cast<double>(capture::kFirstDateNs)) {
       sink_.system().metadata("clock.wall_offset_ns", "0");
     }
     use_tables(file_.shared);
@@ -83,6 +85,7 @@ class ProfileReader {
         return status;
       }
     }
+    thread_names_.tell(sink_.system());
     if (markers != 0) {
       sink_.losses().add(loss::kMarkersNotKept, LossKind::kNotice, markers);
     }
@@ -138,10 +141,13 @@ class ProfileReader {
   // old files is not that of its name.
   [[nodiscard]] std::string unnamed(std::string_view image, double frame, double function,
                                     std::string_view name) const {
-    const double own = tables_->value("frameTable/address", frame);
+    const double own = has("frameTable", frame, kFrameHasAddress)
+                           ? tables_->value("frameTable/address", frame)
+                           : -1;
     const double address = own >= 0 ? own : tables_->value("funcTable/address", function);
-    if (address < 0 || address >= kMostAddress) {
-      return capture::unnamed_code(image, name);
+    if (address < 0 || address >= kMostAddress) {  // with flags, the name is no address in there
+      return tables_->has("frameTable/flags") ? std::string(name)
+                                              : capture::unnamed_code(image, name);
     }
     std::array<char, 20> digits{'0', 'x'};
     const auto end = std::to_chars(digits.data() + 2, digits.data() + digits.size(),
@@ -254,6 +260,7 @@ class ProfileReader {
       event = name.substr(open + 2, name.size() - open - 3);
       name = name.substr(0, open);
     }
+    event = thread.event.empty() ? event : thread.event;
     if (!thread.weight.empty() && (timed || thread.weight_type == "bytes")) {
       sink_.system().metadata(std::string(core::kUnitKey) + event, timed ? "nanoseconds" : "bytes");
     }
@@ -266,14 +273,33 @@ class ProfileReader {
     std::string_view name = thread.name;
     event_ = event_of(thread, name);
     sample.event = events_.row_of(event_, !thread.weight.empty());
-    sample.pid = id_of(thread.pid).value_or(1);
-    sample.tid = id_of(thread.tid).value_or(place);
+    sample.pid = number_of(thread.pid, 1);
+    sample.tid = number_of(thread.tid, place);
     sample.flags = sample.pid == 0 && sample.tid == 0 ? kSampleIdle : 0;
-    sink_.system().thread_named(sample.pid, sample.tid, kUnknownTime, name);
-    if (!thread.process_name.empty()) {
-      sink_.system().process_named(sample.pid, kUnknownTime, thread.process_name, false);
-    }
+    name_thread(sample, name, thread);
     return sample;
+  }
+
+  // The export writes `?` for what is not known.
+  static std::uint32_t number_of(std::string_view text, std::uint32_t otherwise) {
+    return text == "?" ? kUnknownId : id_of(text).value_or(otherwise);
+  }
+
+  [[nodiscard]] std::uint64_t time_of(double time_ms) const {
+    return whole(file_.start_ms * kNsPerMs) + whole(time_ms * kNsPerMs);
+  }
+
+  // A thread with several names is several here.
+  void name_thread(const Sample& sample, std::string_view name, const ThreadColumns& thread) {
+    const Column& times = thread.time.empty() ? thread.time_deltas : thread.time;
+    const std::uint64_t first =
+        times.empty() || !std::isfinite(times.front()) ? 0 : time_of(times.front());
+    if (sample.tid != kUnknownId && name != "[unknown]") {
+      thread_names_.thread(sample.pid, sample.tid, first, name);
+    }
+    if (!thread.process_name.empty()) {
+      thread_names_.process(sample.pid, first, thread.process_name);
+    }
   }
 
   Status read_thread(const ThreadColumns& thread, std::uint32_t place) {
@@ -282,7 +308,6 @@ class ProfileReader {
     }
     Sample sample = sample_of(thread, place);
     const bool timed = thread.weight_type == "tracing-ms";
-    const std::uint64_t start = whole(file_.start_ms * kNsPerMs);
     double time = 0;
     for (std::size_t i = 0; i < thread.stack.size(); ++i) {
       if (options_.control.stop_requested()) {
@@ -305,7 +330,7 @@ class ProfileReader {
                       timed ? core::decimal_of(weight, kDigitsOfMs, 0) : core::decimal_of(weight),
                       0);
       }
-      sample.time_ns = start + whole(time * kNsPerMs);
+      sample.time_ns = time_of(time);
       if (const Status status = add(sample, thread.stack[i]); !status) {
         return status;
       }
@@ -329,6 +354,7 @@ class ProfileReader {
   ReadOptions options_;
   capture::SyntheticFrames names_;
   capture::WeightedEvents events_;
+  capture::NameTimes thread_names_;
   std::string event_;                                    // of the thread
   std::vector<std::optional<std::uint64_t>> addresses_;  // by row of frameTable
   std::vector<std::uint64_t> stack_;

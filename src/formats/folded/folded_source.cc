@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bytes/byte_text.h"
+#include "capture/json_outline.h"
 #include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
 #include "capture/text_head.h"
@@ -21,6 +22,7 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
+constexpr std::string_view kNoCallstack = "[no callstack]";  // as the export writes it
 constexpr std::string_view kEvent = "samples";
 constexpr std::string_view kEventBefore = "samples.before";  // of the first of two counts
 // Events of austin's modes full and memory, as austin-python calls them.
@@ -261,8 +263,8 @@ class FoldedReader {
 
   Status add(const Line& line) {
     addresses_.clear();
-    std::string_view rest = line.frames;
-    while (true) {
+    const bool has_frames = !line.frames.empty() && line.frames != kNoCallstack;
+    for (std::string_view rest = line.frames; has_frames;) {
       const std::size_t end = rest.find(kSeparator);
       capture::FunctionFact function;
       function.source = FunctionSource::kFolded;
@@ -299,9 +301,9 @@ class FoldedReader {
   Status add_sample(std::string_view event, const core::DecimalWeight& weight) {
     Sample sample;
     events_.weigh(sample, event, weight, line_.offset);
-    sample.origin = StackOrigin::kRecorded;
+    sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
-    return sink_.add_sample(sample, {addresses_, std::span(&run, 1)});
+    return sink_.add_sample(sample, {addresses_, std::span(&run, addresses_.empty() ? 0 : 1)});
   }
 
   capture::LineReader reader_;
@@ -325,6 +327,9 @@ capture::Probe probe(const capture::CaptureHead& head) {
   const std::string_view text = text_of(head);
   if (text.empty()) {
     return {ProbeAnswer::kNo, "is not text"};
+  }
+  if (capture::JsonOutline(head.bytes).is_json()) {  // lists of numbers have lines like these
+    return {ProbeAnswer::kNo, "is JSON"};
   }
   const LineCounts lines = count_lines(text, head.whole);
   if (lines.good == 0 ||

@@ -6,6 +6,7 @@
 
 #include "bytes/byte_text.h"
 #include "capture/field_recorder.h"
+#include "capture/first_date.h"
 #include "core/weight_scale.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
@@ -17,9 +18,6 @@ namespace {
 
 constexpr std::uint64_t kProfileIdBytes = 16;
 constexpr std::size_t kMostColumns = 64;  // types of a Profile, each of which is a pass over it
-
-// Times since then are dates, and not those of a clock that began with the machine.
-constexpr std::uint64_t kFirstDateNs = 100'000'000'000'000'000;
 
 bool is_count(std::string_view unit) {
   return unit == "count" || unit == "1" || unit.empty();
@@ -527,7 +525,7 @@ Status OtlpReader::add_one(Sample& sample, std::size_t i, std::uint64_t scale,
   }
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   sample.weight = value > kMost / scale ? kMost : value * scale;
-  any_date_ |= sample.time_ns >= kFirstDateNs;
+  any_date_ |= sample.time_ns >= capture::kFirstDateNs;
   if (row_) {
     sink_.sample_fields()->add(sample.time_ns, 0, *row_);
   }

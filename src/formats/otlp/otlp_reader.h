@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "capture/name_times.h"
 #include "formats/otlp/message_layout.h"
 #include "formats/otlp/message_walk.h"
-#include "formats/otlp/name_times.h"
 #include "formats/otlp/otlp_read_options.h"
 #include "formats/otlp/otlp_tables.h"
 #include "formats/otlp/owner_survey.h"
@@ -125,7 +125,7 @@ class OtlpReader {
   MessageLayout layout_;
   ConstantFields constants_;
   OwnerColumns owner_;
-  NameTimes names_;
+  capture::NameTimes names_;
   io::ByteSource* source_ = nullptr;
   std::uint64_t begin_ = 0;  // of the message
   std::uint64_t parsed_ = 0;

@@ -166,9 +166,13 @@ void ChainDecoder::append_user(std::span<const std::uint64_t> addresses) {
   close_run(FrameMode::kUser);
 }
 
-void ChainDecoder::put_in_front(const Frame& leaf) {
+void ChainDecoder::put_in_front(const Frame& leaf, std::uint32_t replaced) {
+  addresses_.erase(addresses_.begin(), addresses_.begin() + replaced);
+  if (replaced != 0 && (runs_.front().count -= replaced) == 0) {
+    runs_.erase(runs_.begin());
+  }
   addresses_.insert(addresses_.begin(), leaf.address);
-  ++depth_;
+  depth_ = depth_ - replaced + 1;
   run_start_ = depth_;
   if (!runs_.empty() && runs_.front().mode == leaf.mode) {
     ++runs_.front().count;

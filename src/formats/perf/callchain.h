@@ -54,8 +54,9 @@ class ChainDecoder {
   void replace_user_part(bytes::ByteCursor branches, std::uint64_t count,
                          std::optional<std::uint64_t> user_ip);
 
-  /// Makes `leaf` the frame before all others.
-  void put_in_front(const Frame& leaf);
+  /// Makes `leaf` the frame before all others, in place of the first `replaced`, which are of one
+  /// mode.
+  void put_in_front(const Frame& leaf, std::uint32_t replaced);
 
   /// The stack, until the next decode or append.
   [[nodiscard]] capture::StackView stack() const {

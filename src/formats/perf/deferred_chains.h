@@ -37,6 +37,7 @@ struct WaitingSample {
   std::optional<Frame> ip;
   std::optional<SwitchEvents::Found> sched;  ///< what it says of switches
   std::optional<FieldRow> kept;              ///< fields that are kept with it
+  bool is_precise = false;                   ///< its ip is not where the interrupt came
   bool has_dump = false;
   std::vector<std::uint64_t> addresses;  ///< the part that was recorded at once, leaf first
   std::vector<capture::ModeRun> runs;

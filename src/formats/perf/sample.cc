@@ -155,8 +155,8 @@ SampleLayout layout_of(const Attr& attr) {
   layout.user_registers = static_cast<unsigned>(std::popcount(attr.sample_regs_user));
   layout.interrupt_registers = static_cast<unsigned>(std::popcount(attr.sample_regs_intr));
   layout.excludes_user_chain = attr.has_flag(attr_flag::kExcludeCallchainUser);
-  layout.ip_may_be_apart =
-      attr.precise_ip != 0 || attr.has_flag(attr_flag::kExcludeCallchainKernel);
+  layout.is_precise = attr.precise_ip != 0;
+  layout.ip_may_be_apart = layout.is_precise || attr.has_flag(attr_flag::kExcludeCallchainKernel);
   return layout;
 }
 

@@ -55,6 +55,7 @@ struct SampleLayout {
   std::uint32_t user_registers = 0;
   std::uint32_t interrupt_registers = 0;
   bool excludes_user_chain = false;  ///< the user part of the stack is dumped, not walked
+  bool is_precise = false;           ///< asked to be: the interrupt comes after the instruction
   bool ip_may_be_apart = false;      ///< a chain need not begin at the instruction pointer
 
   [[nodiscard]] bool has(std::uint64_t bit) const { return (sample_type & bit) != 0; }

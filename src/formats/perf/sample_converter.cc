@@ -40,9 +40,37 @@ bool is_apart(const SampleLayout& layout, std::uint64_t ip, std::uint64_t first)
 
 // What the frames of a chain depend on besides its entries: those before the first marker are in
 // the mode of the sample.
-std::uint8_t reading_of(FrameMode mode, bool ip_in_front) {
+std::uint8_t reading_of(FrameMode mode, bool ip_in_front, bool is_precise) {
   constexpr unsigned kIpInFront = 128;
-  return static_cast<std::uint8_t>(static_cast<unsigned>(mode) | (ip_in_front ? kIpInFront : 0U));
+  constexpr unsigned kIsPrecise = 64;
+  return static_cast<std::uint8_t>(static_cast<unsigned>(mode) | (ip_in_front ? kIpInFront : 0U) |
+                                   (is_precise ? kIsPrecise : 0U));
+}
+
+// Of an event that was asked to be precise, or that the processor made so: the ip is that of an
+// instruction before the one at which the interrupt came.
+bool is_precise(const Record& record, const SampleLayout& layout) {
+  constexpr unsigned kExactIp = 1U << 14;  // PERF_RECORD_MISC_EXACT_IP
+  return layout.is_precise || (record.misc & kExactIp) != 0;
+}
+
+// How many frames of a chain stand where a precise ip belongs. A chain begins where the interrupt
+// came. That is the same function, some instructions later; or one that has been called since, by
+// the instruction at the ip: then its return address is next. Else it is what the function at the
+// ip has returned to, which is its caller. Functions are not known here: what is far away is
+// another one.
+std::uint32_t frames_in_place_of(const Frame& ip, const capture::StackView& stack) {
+  constexpr std::uint64_t kNearBytes = 4'096;
+  constexpr std::uint64_t kLongestCall = 8;
+  if (stack.runs.front().mode != ip.mode) {
+    return 0;
+  }
+  if (stack.runs.front().count > 1 && stack.addresses[1] - ip.address - 1 < kLongestCall) {
+    return 2;
+  }
+  const std::uint64_t first = stack.addresses.front();
+  const std::uint64_t distance = first > ip.address ? first - ip.address : ip.address - first;
+  return distance < kNearBytes ? 1 : 0;
 }
 
 Sample sample_of(const SampleFields& fields, std::uint32_t event) {
@@ -116,7 +144,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   const std::optional<std::uint64_t> first = first_address(fields_.chain, fields_.chain_entries);
   const bool apart = first && is_apart(layout, fields_.ip, *first);
   const std::span<const std::byte> key = apart ? chain_with_ip() : fields_.chain.rest();
-  const std::uint8_t reading = reading_of(mode, apart);
+  const std::uint8_t reading = reading_of(mode, apart, is_precise(record, layout));
   Sample sample = sample_of(fields_, row->event);
   const bool unwinds = context_.unwinder != nullptr && fields_.dump.usable();
   // A chain that is known says nothing of a user part that is still to be unwound.
@@ -152,7 +180,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   }
   const BesideChain beside = beside_chain(record, layout, mode);
   if (unwinds && !chain_.has_user_frames() && unwind(record, sample)) {
-    begin_at_ip(beside.ip, record.offset);
+    begin_at_ip(beside);
     return give(sample, chain_.stack(), {});
   }
   if (chain_.stack().empty()) {
@@ -181,11 +209,12 @@ std::span<const std::byte> SampleConverter::chain_with_ip() {
 
 // The leaf is where the sample was taken: the chain may hold the user part alone, or begin where
 // the processor was when the interrupt of a precise event came.
-void SampleConverter::begin_at_ip(const std::optional<Frame>& ip, std::uint64_t offset) {
+void SampleConverter::begin_at_ip(const BesideChain& beside) {
+  const std::optional<Frame>& ip = beside.ip;
   const capture::StackView stack = chain_.stack();
   if (ip && is_usable_ip(ip->address) && stack.addresses.front() != ip->address) {
-    chain_.put_in_front(*ip);
-    count_front(offset);
+    chain_.put_in_front(*ip, beside.is_precise ? frames_in_place_of(*ip, stack) : 0);
+    count_front(beside.offset);
   }
 }
 
@@ -273,6 +302,7 @@ SampleConverter::BesideChain SampleConverter::beside_chain(const Record& record,
   if (layout.has(sample_bit::kIp)) {
     beside.ip = Frame{mode, fields_.ip};
   }
+  beside.is_precise = is_precise(record, layout);
   beside.offset = record.offset;
   return beside;
 }
@@ -444,7 +474,7 @@ void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleF
 
 Status SampleConverter::emit(Sample& sample, capture::StackMemo memo, const BesideChain& beside) {
   if (!chain_.stack().empty()) {
-    begin_at_ip(beside.ip, beside.offset);
+    begin_at_ip(beside);
   }
   const capture::StackView stack = chain_.stack();
   if (beside.has_dump && !chain_.has_user_frames()) {
@@ -481,6 +511,7 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
   if (layout.has(sample_bit::kIp)) {
     waiting.ip = Frame{mode_of_misc(record.misc), fields.ip};
   }
+  waiting.is_precise = is_precise(record, layout);
   waiting.has_dump = fields.dump.usable();
   const capture::StackView stack = chain_.stack();
   waiting.addresses.assign(stack.addresses.begin(), stack.addresses.end());
@@ -510,7 +541,7 @@ Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   if (!chain_.stack().empty()) {
     sample.flags &= static_cast<std::uint8_t>(~kSampleEmptyChain);
   }
-  return emit(sample, {}, {waiting.has_dump, waiting.ip, waiting.offset});
+  return emit(sample, {}, {waiting.has_dump, waiting.ip, waiting.is_precise, waiting.offset});
 }
 
 Status SampleConverter::convert_deferred(const Record& record) {

@@ -46,6 +46,7 @@ class SampleConverter {
   struct BesideChain {
     bool has_dump = false;
     std::optional<Frame> ip;
+    bool is_precise = false;   // the ip is not where the interrupt came
     std::uint64_t offset = 0;  // of the record
   };
 
@@ -64,7 +65,7 @@ class SampleConverter {
   void set_time(const AttrTable::Row& row);
   void note_time(const Record& record, const AttrTable::Row& row);
   std::span<const std::byte> chain_with_ip();
-  void begin_at_ip(const std::optional<Frame>& ip, std::uint64_t offset);
+  void begin_at_ip(const BesideChain& beside);
   void count_front(std::uint64_t offset);
   Status give_sched(Sample& sample, capture::StackView stack, capture::StackMemo memo);
   Status give(Sample& sample, const capture::StackView& stack, capture::StackMemo memo);

@@ -270,7 +270,11 @@ class ScriptReader {
     if (failure_) {
       failure_ = begin_sample(parse_bare_head(head), reader_.offset());
     }
-    return take_detail(text);
+    const bool is_taken = take_detail(text);
+    if (is_headless_ && !line.starts_with('\t')) {
+      sample_.origin = StackOrigin::kIpOnly;
+    }
+    return is_taken;
   }
 
   // All heads have a time, or none, and likewise an event: others are cut, or something else.

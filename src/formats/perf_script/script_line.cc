@@ -149,7 +149,8 @@ bool take_event(std::string_view rest, SampleHead& head) {
 
 // What follows the place, with a time.
 bool take_timed(std::string_view rest, SampleHead& head) {
-  if (!take_time(take_word(rest), head)) {
+  const std::string_view time = take_word(rest);
+  if (!take_time(time, head)) {
     return false;
   }
   head.other_record = trimmed(rest).starts_with("PERF_RECORD_");
@@ -162,7 +163,9 @@ bool take_timed(std::string_view rest, SampleHead& head) {
   }
   head.rest = rest;
   const std::string_view left = trimmed(rest);
-  return left.empty() ? has_period || !head.comm.empty() || head.tid != kUnknownId
+  constexpr std::size_t kMicroseconds = std::string_view(".000000:").size();
+  const bool is_whole = time.size() - time.find('.') >= kMicroseconds;
+  return left.empty() ? is_whole || has_period || !head.comm.empty() || head.tid != kUnknownId
                       : parse_frame(left).has_value() || count_branches(left) != 0;
 }
 

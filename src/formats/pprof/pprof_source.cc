@@ -1,6 +1,7 @@
 #include "formats/pprof/pprof_source.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "capture/field_recorder.h"
+#include "capture/first_date.h"
 #include "formats/pprof/legacy_profile.h"
 #include "formats/pprof/message_stream.h"
 #include "formats/pprof/pprof_losses.h"
@@ -140,7 +142,7 @@ class ProfileReader {
       sink_.system().metadata("pprof.default_event", shown_first);
     }
     sink_.system().metadata("samples.aggregated", "1");
-    if (tables_.time_ns() > 0) {
+    if (tables_.time_ns() >= static_cast<std::int64_t>(capture::kFirstDateNs)) {
       sink_.system().metadata("clock.wall_offset_ns", "0");
     }
     if (tables_.duration_ns() > 0) {
@@ -156,6 +158,7 @@ class ProfileReader {
     runs_.clear();
     values_.clear();
     comm_.reset();
+    event_label_.reset();
     labels_.clear();
     try {
       for (auto message = message_of(content); message.next();) {
@@ -184,6 +187,7 @@ class ProfileReader {
       return {};
     }
     take_frames();
+    take_event_label(sample);
     name_thread(sample);
     return add(sample, offset);
   }
@@ -235,7 +239,9 @@ class ProfileReader {
       comm_ = label.text;
     } else if (label.text != 0) {
       const std::string& text = tables_.text(label.text);
-      if (key != "event" || !is_event(text)) {
+      if (key == "event") {
+        event_label_ = label.text;
+      } else {
         labels_.push_back({key, LabelType::kText, text, 0, {}});
       }
     } else if (label.number != 0 || label.unit != 0) {
@@ -247,11 +253,58 @@ class ProfileReader {
     }
   }
 
-  // Of our own exports: the values of the sample say so.
-  [[nodiscard]] bool is_event(const std::string& text) const {
+  [[nodiscard]] std::optional<std::uint32_t> event_of(const std::string& text) const {
     const auto& types = tables_.sample_types();
-    return std::any_of(types.begin(), types.end(),
-                       [&text](const auto& type) { return type.type == text; });
+    const auto found = std::find_if(types.begin(), types.end(),
+                                    [&text](const auto& type) { return type.type == text; });
+    return found == types.end()
+               ? std::nullopt
+               : std::optional(events_[static_cast<std::size_t>(found - types.begin())]);
+  }
+
+  // Of many events all weights are one type.
+  [[nodiscard]] bool shares_column() const {
+    const auto& types = tables_.sample_types();
+    return types.size() == 2 && types.back().type == "period" && types.back().unit == "count";
+  }
+
+  // The export labels samples with their event and thread. One that has weights is a type of values
+  // as well; samples of others are counted alone.
+  [[nodiscard]] bool is_counted_event(const Sample& sample) const {
+    const ProfileTables::ValueType& first = tables_.sample_types().front();
+    const bool has_thread = sample.pid != kUnknownId || sample.tid != kUnknownId || comm_;
+    return first.type == "samples" && first.unit == "count" &&
+           (shares_column() ||
+            (has_thread && std::all_of(values_.begin() + 1, values_.end(),
+                                       [](std::uint64_t value) { return value == 0; })));
+  }
+
+  // What the label `event` says: what the values say as well, the event of samples that count, but
+  // weigh nothing or have no weight, or whatever a program means by it.
+  void take_event_label(const Sample& sample) {
+    counted_event_.reset();
+    weighs_nothing_ = false;
+    if (!event_label_) {
+      return;
+    }
+    const std::string& name = tables_.text(*event_label_);
+    if (const std::optional<std::uint32_t> known = event_of(name)) {
+      weighs_nothing_ = *known != events_.front() && is_counted_event(sample) && !shares_column();
+      counted_event_ = weighs_nothing_ ? known : std::nullopt;
+      return;
+    }
+    if (is_counted_event(sample) &&
+        (counted_events_.contains(name) || counted_events_.size() < kMostCountedEvents)) {
+      const auto [known, fresh] = counted_events_.try_emplace(name, 0);
+      if (fresh) {
+        known->second = sink_.add_event({name, true});
+        sink_.system().metadata("pprof.unit." + name, "count");
+      }
+      counted_event_ = known->second;
+      values_.front() = shares_column() && values_.back() != 0 ? 0 : values_.front();
+    } else {
+      labels_.push_back({"event", LabelType::kText, name, 0, {}});
+    }
   }
 
   // The fields of a sample with labels.
@@ -304,8 +357,8 @@ class ProfileReader {
         continue;
       }
       any = true;
-      sample.event = events_[i];
-      sample.weight = values_[i];
+      sample.event = counted_event_.value_or(events_[i]);
+      sample.weight = weighs_nothing_ ? 0 : values_[i];
       if (fields) {
         sink_.sample_fields()->add(sample.time_ns, 0, *fields);
       }
@@ -320,6 +373,7 @@ class ProfileReader {
   }
 
   static constexpr std::size_t kMostThreads = std::size_t{1} << 20;
+  static constexpr std::size_t kMostCountedEvents = 1'024;
 
   io::ByteSource& source_;
   capture::CallstackSink& sink_;
@@ -333,7 +387,11 @@ class ProfileReader {
   std::vector<capture::ModeRun> runs_;
   std::vector<std::uint64_t> values_;
   std::optional<std::uint64_t> comm_;
-  LabelSet labels_;  // of the present sample
+  std::optional<std::uint64_t> event_label_;
+  std::optional<std::uint32_t> counted_event_;           // that it names
+  bool weighs_nothing_ = false;                          // its samples have weights, all of zero
+  std::map<std::string, std::uint32_t> counted_events_;  // by name
+  LabelSet labels_;                                      // of the present sample
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
 };
 

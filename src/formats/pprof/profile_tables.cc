@@ -341,13 +341,16 @@ std::optional<Frame> ProfileTables::placed_frame(const Location& location) {
                location.address - found->second.start + found->second.base};
 }
 
+bool ProfileTables::lies_in_mapping(std::uint64_t address) const {
+  const auto next = placed_.upper_bound(address);
+  return next != placed_.begin() && std::prev(next)->second > address;
+}
+
 // That of a location without a mapping: code that was made at run time.
 std::optional<Frame> ProfileTables::unmapped_frame(const Location& location) const {
-  const auto next = placed_.upper_bound(location.address);
-  const bool in_mapping = next != placed_.begin() && std::prev(next)->second > location.address;
   constexpr std::uint64_t kLast = ~std::uint64_t{0};  // no range of bytes ends behind it
-  if (location.mapping != 0 || location.address == 0 || location.address == kLast || in_mapping ||
-      capture::SyntheticFrames::in_range(location.address)) {
+  if (location.mapping != 0 || location.address == 0 || location.address == kLast ||
+      lies_in_mapping(location.address) || capture::SyntheticFrames::in_range(location.address)) {
     return std::nullopt;
   }
   return Frame{FrameMode::kUnknown, location.address};
@@ -395,11 +398,11 @@ Status ProfileTables::add_named(const Location& location) {
   return add_synthetic(fact, location.mapping);
 }
 
-Status ProfileTables::add_name(std::string_view name) {
+Status ProfileTables::add_name(std::string_view name, std::uint64_t mapping) {
   capture::FunctionFact function;
   function.source = FunctionSource::kPprof;
   function.name = name;
-  return add_synthetic(function, 0);
+  return add_synthetic(function, mapping);
 }
 
 // The functions that are dropped of a location, and those inlined there, before it gets its names.
@@ -432,10 +435,14 @@ Status ProfileTables::make_frame(Location& location) {
     return {};
   }
   if (const auto found = mappings_.find(location.mapping); found != mappings_.end()) {
-    return add_name(name_in(found->second, location.address));
+    return add_name(name_in(found->second, location.address), location.mapping);
   }
   if (location.mapping != 0) {
     losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
+  }
+  if (lies_in_mapping(location.address) || named_without_mapping_.contains(location.address)) {
+    losses_.add(loss::kAddressesByName, LossKind::kNotice, 1);
+    return add_name(protobuf::hex(location.address));
   }
   if (capture::SyntheticFrames::in_range(location.address)) {
     return add_name(protobuf::hex(location.address));
@@ -477,6 +484,11 @@ Status ProfileTables::finish() {
   std::map<std::uint64_t, Location*> in_order;
   for (auto& [id, location] : locations_) {
     in_order.emplace(id, &location);
+    const bool is_named = !std::all_of(location.lines.begin(), location.lines.end(),
+                                       [this](const auto& line) { return names_nothing(line); });
+    if (is_named && unmapped_frame(location)) {
+      named_without_mapping_.insert(location.address);
+    }
   }
   FramePruner pruner(text(drop_frames_), text(keep_frames_));
   if (!pruner.good()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "capture/function_recorder.h"
@@ -166,7 +167,8 @@ class ProfileTables {
   Status add_named(const Location& location);
   Status add_synthetic(const capture::FunctionFact& function, std::uint64_t mapping);
   [[nodiscard]] std::optional<Frame> placed_frame(const Location& location);
-  Status add_name(std::string_view name);
+  Status add_name(std::string_view name, std::uint64_t mapping = 0);
+  [[nodiscard]] bool lies_in_mapping(std::uint64_t address) const;
   [[nodiscard]] std::optional<Frame> unmapped_frame(const Location& location) const;
   void describe(const Location& location, capture::FunctionFact& fact);
   [[nodiscard]] NamedPlace place_of(const Location& location, bool placed) const;
@@ -190,6 +192,7 @@ class ProfileTables {
   std::vector<Frame> frames_;
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, std::uint32_t> images_;
   std::unordered_map<NamedPlace, const Location*, PlaceHash> named_;  // the first one of each
+  std::unordered_set<std::uint64_t> named_without_mapping_;           // addresses
   std::vector<capture::InlinedFact> inlined_;                         // of the present location
   TextNumbers period_type_;
   std::int64_t period_ = 0;

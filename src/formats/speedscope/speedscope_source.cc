@@ -16,6 +16,7 @@
 #include "bytes/byte_text.h"
 #include "capture/json_outline.h"
 #include "capture/json_stream.h"
+#include "capture/name_times.h"
 #include "capture/synthetic_frames.h"
 #include "capture/weighted_events.h"
 #include "core/rapid_json.h"
@@ -259,14 +260,18 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   bool text(std::string_view value) {
     if (place() == Place::kEvent && key_ == "type") {
       event_.opens = value == "O";
-    } else if (!second_ && place() == Place::kProfile && (key_ == "name" || key_ == "unit")) {
-      (key_ == "name" ? profiles_.back().name : profiles_.back().unit) = value;
+    } else if (!second_ && place() == Place::kProfile &&
+               (key_ == "name" || key_ == "unit" || key_ == "event")) {
+      Profile& profile = profiles_.back();
+      (key_ == "name" ? profile.name : key_ == "unit" ? profile.unit : profile.event) = value;
       return charge(value.size());
     } else if (place() == Place::kRoot && key_ == "exporter") {
       of_trace_event_ = is_trace_event(value);
       is_own_ = value == "stackpack";
     } else if (place() == Place::kFrame && (key_ == "name" || key_ == "file")) {
       (key_ == "name" ? frame_.name : frame_.file) = value;
+    } else if (place() == Place::kFrame && key_ == "function") {
+      frame_.function = value;
     }
     return true;
   }
@@ -286,7 +291,9 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     named.name = frame_.name;
     if (of_trace_event_) {
       named = trace_event_frame(frame_.name);
-    } else if (!is_own_) {
+    } else if (is_own_) {
+      named = own_frame();
+    } else {
       named = state_frame(frame_.name).value_or(named);
     }
     if (named.role != FrameRole::kCode) {
@@ -302,6 +309,15 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     }
     frames_.push_back(*address);
     return charge(sizeof(std::uint64_t));
+  }
+
+  // The export writes samples without a callstack as a frame, and names of functions a second time
+  // where their image is in front.
+  [[nodiscard]] TraceEventFrame own_frame() const {
+    TraceEventFrame frame;
+    frame.name = frame_.function.empty() ? frame_.name : frame_.function;
+    frame.role = frame_.name == "[no callstack]" ? FrameRole::kGroup : FrameRole::kCode;
+    return frame;
   }
 
   // A frame that is no code.
@@ -331,15 +347,16 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
       profile.digits = digits.value_or(0);
       any_time |= profile.timed;
       std::string_view name = profile.name;
-      profile.event = "samples";
+      std::string event = "samples";
       if (const std::size_t open = name.rfind(" [");
           name.ends_with(']') && open != 0 && open != std::string_view::npos) {
-        profile.event = name.substr(open + 2, name.size() - open - 3);
+        event = name.substr(open + 2, name.size() - open - 3);
         name = name.substr(0, open);
       }
+      profile.event = is_own_ && !profile.event.empty() ? profile.event : event;
       profile.tid = take_id(name, " tid ");
       profile.pid = take_id(name, " pid ");
-      if (profile.pid == kUnknownId || profile.tid == kUnknownId) {
+      if (!is_own_ && (profile.pid == kUnknownId || profile.tid == kUnknownId)) {
         name = profile.name;
         profile.pid = 1;
         profile.tid = place;
@@ -348,13 +365,23 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
       if (of_trace_event_) {
         continue;  // frames say which process and thread it is
       }
-      sink_.system().thread_named(profile.pid, profile.tid, kUnknownTime, name);
-      if (profile.pid == profile.tid) {
-        sink_.system().process_named(profile.pid, kUnknownTime, name, false);
-      }
+      name_thread(profile, name);
     }
+    thread_names_.tell(sink_.system());
     if (!any_time) {
       sink_.system().metadata("samples.aggregated", "1");
+    }
+  }
+
+  // A thread with several names has a profile for each.
+  void name_thread(const Profile& profile, std::string_view name) {
+    const std::uint64_t first =
+        profile.timed ? core::decimal_of(profile.start, profile.digits, 0).digits : 0;
+    if (profile.tid != kUnknownId) {
+      thread_names_.thread(profile.pid, profile.tid, first, name);
+    }
+    if (profile.pid == profile.tid || profile.tid == kUnknownId) {
+      thread_names_.process(profile.pid, first, name);
     }
   }
 
@@ -425,7 +452,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
       lose(loss::kNegativeWeight);
       return true;
     }
-    if (stack.empty() || weight == 0) {
+    if (stack.empty() || (weight == 0 && !is_own_)) {  // our own are samples at one time
       lose(loss::kGaps, LossKind::kNotice);
       return true;
     }
@@ -437,7 +464,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
     sample.tid = profile.tid;
     events_.weigh(sample, place_stack(stack, sample).value_or(profile.event), decimal,
                   stream_->Tell());
-    if (sample.weight == 0) {
+    if (sample.weight == 0 && !is_own_) {
       return true;
     }
     sample.time_ns = profile.timed ? core::decimal_of(time, profile.digits, 0).digits : 0;
@@ -485,6 +512,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   };
   struct OpenFrame {
     std::string name;
+    std::string function;
     std::string file;
     std::uint32_t line = 0;
   };
@@ -511,6 +539,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;  // that were named
   capture::WeightedEvents events_;
   std::map<std::string, std::string> units_;  // by event
+  capture::NameTimes thread_names_;
   std::size_t profile_ = 0;
   std::size_t sample_ = 0;
   double time_ = 0;  // in the unit of the profile

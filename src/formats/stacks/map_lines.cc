@@ -40,20 +40,30 @@ TextFrame frame_of_map(std::string_view text) {
   return frame;
 }
 
+bool is_around_maps(std::string_view text) {
+  return text.empty() || text.starts_with("Attaching ") || text.starts_with("Attached ") ||
+         text.starts_with("^C");
+}
+
+// `@NAME[` or, of a callstack without frames, `@NAME[]: COUNT` and `@NAME[, KEY]: COUNT`.
 StackLine line_outside(std::string_view text) {
   StackLine line;
-  line.kind = text.empty() || text.starts_with("Attaching ") || text.starts_with("Attached ") ||
-                      text.starts_with("^C")
-                  ? LineKind::kHeader
-                  : LineKind::kOther;
+  line.kind = is_around_maps(text) ? LineKind::kHeader : LineKind::kOther;
   const std::size_t open = text.find('[');
   if (!text.starts_with('@') || open == std::string_view::npos ||
-      text.find("]: ", open) != std::string_view::npos || !is_name(text.substr(1, open - 1))) {
+      !is_name(text.substr(1, open - 1))) {
     return line;
   }
-  line.kind = LineKind::kBegin;
+  const std::size_t close = text.rfind("]: ");
+  const bool is_whole = close != std::string_view::npos && close > open;
+  if (is_whole && text[open + 1] != ',' && close != open + 1) {
+    return line;  // a map without callstacks
+  }
+  line.kind = is_whole ? LineKind::kEnd : LineKind::kBegin;
+  line.is_first = is_whole;
+  line.weight = is_whole ? core::parse_decimal(trimmed(text.substr(close + 3))) : std::nullopt;
   line.event = open == 1 ? kSamples : text.substr(1, open - 1);
-  line.root = keys_of(text.substr(open + 1));
+  line.root = keys_of(text.substr(open + 1, is_whole ? close - open - 1 : text.npos));
   return line;
 }
 

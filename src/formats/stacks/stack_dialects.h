@@ -22,6 +22,7 @@ struct StackDialect {
   ReadLine read = nullptr;
   TreeOrder tree = TreeOrder::kNone;
   bool counts_itself = false;  ///< a callstack is one sample: it has no count
+  bool is_json = false;        ///< each line is a message that stands for several: print_message()
 };
 
 struct DialectAnswer {

@@ -41,7 +41,7 @@ enum class LineKind : std::uint8_t {
 struct StackLine {
   LineKind kind = LineKind::kUnknown;
   TextFrame frame;
-  bool is_first = false;  ///< kFrame: the callstack before is over
+  bool is_first = false;  ///< the callstack before is over; kEnd: this one has no frames
   std::optional<core::DecimalWeight> weight;
   std::size_t depth = 0;
   std::string_view event;  ///< from here on; empty: the same as before

@@ -44,9 +44,6 @@ void StackWriter::name_owner(const StackOwner& owner) {
 
 Status StackWriter::add(const std::vector<std::uint64_t>& stack, const StackOwner& owner,
                         const core::DecimalWeight& weight, std::uint64_t offset) {
-  if (stack.empty()) {
-    return {};
-  }
   if (stack.size() > kMostFrames) {
     lose(loss::kTooDeep, offset);
     return {};
@@ -59,7 +56,7 @@ Status StackWriter::add(const std::vector<std::uint64_t>& stack, const StackOwne
   sample.origin = StackOrigin::kRecorded;
   events_.weigh(sample, owner.event, weight, offset);
   const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(stack.size())};
-  return sink_.add_sample(sample, {stack, std::span(&run, 1)});
+  return sink_.add_sample(sample, {stack, std::span(&run, stack.empty() ? 0U : 1U)});
 }
 
 }  // namespace stackpack::stacks

@@ -41,6 +41,9 @@ class StackWriter {
   Status add(const std::vector<std::uint64_t>& stack, const StackOwner& owner,
              const core::DecimalWeight& weight, std::uint64_t offset);
 
+  /// There was no sample.
+  [[nodiscard]] bool is_empty() const { return described_.empty(); }
+
   /// A callstack without a count, or with too many frames.
   void lose(std::string_view name, std::uint64_t offset) {
     sink_.losses().add(name, LossKind::kDamage, 1, offset);

@@ -4,7 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/json_outline.h"
 #include "capture/line_reader.h"
+#include "capture/text_head.h"
+#include "formats/stacks/map_json.h"
 #include "formats/stacks/stack_dialects.h"
 #include "formats/stacks/stack_writer.h"
 #include "formats/stacks/stacks_losses.h"
@@ -30,7 +33,7 @@ class StacksReader {
     const StackDialect* const dialect =
         dialect_of({head->first(std::min(head->size(), capture::kProbeBytes)), whole}).dialect;
     if (dialect == nullptr) {
-      return Error{ErrorCode::kCorrupt, 0, "stacks: no callstack with a count"};
+      return kNoStack;
     }
     sink_.system().metadata("samples.aggregated", "1");
     return read_lines(*dialect);
@@ -58,8 +61,13 @@ class StacksReader {
     }
     account_.total = reader_.offset();
     const Status ended = end_stack(dialect.counts_itself ? std::optional(kOne) : std::nullopt);
-    const Status finished = ended ? tree.finish() : ended;
-    return finished ? Result<capture::ByteAccount>(account_) : finished.error();
+    if (const Status finished = ended ? tree.finish() : ended; !finished) {
+      return finished.error();
+    }
+    if (writer_.is_empty()) {
+      return kNoStack;
+    }
+    return account_;
   }
 
   Status take(const StackDialect& dialect, const capture::TextLine& text, TextTree& tree) {
@@ -67,8 +75,31 @@ class StacksReader {
       skip(text.too_long ? skip::kLineTooLong : skip::kBinaryLine, LossKind::kDamage, text);
       return {};
     }
-    const StackLine line = dialect.read(text.text, state_);
-    account_for(line.kind, text);
+    return dialect.is_json ? take_message(dialect, text, tree)
+                           : take_line(dialect, text.text, text, tree);
+  }
+
+  Status take_message(const StackDialect& dialect, const capture::TextLine& text, TextTree& tree) {
+    if (text.text.empty() || !print_message(text.text, printed_)) {
+      account_for(text.text.empty() ? LineKind::kHeader : LineKind::kUnknown, text);
+      return {};
+    }
+    account_for(printed_.empty() ? LineKind::kOther : LineKind::kFrame, text);
+    Status taken;
+    capture::for_each_line(printed_, true, [&](std::string_view line, bool /*is_cut*/) {
+      taken = taken ? take_line(dialect, line, text, tree) : taken;
+    });
+    return taken;
+  }
+
+  Status take_line(const StackDialect& dialect, std::string_view words,
+                   const capture::TextLine& text, TextTree& tree) {
+    const StackLine line = dialect.read(words, state_);
+    if (!dialect.is_json) {
+      account_for(line.kind, text);
+    } else if (line.kind == LineKind::kOther) {  // an entry without a callstack
+      sink_.losses().add(name_of(skip::kOtherLine), LossKind::kNotice, 1, text.offset);
+    }
     if (line.kind == LineKind::kBegin || line.is_first) {
       const Status ended = end_stack(dialect.counts_itself ? std::optional(kOne) : std::nullopt);
       if (!ended) {
@@ -83,7 +114,8 @@ class StacksReader {
     } else if (line.kind == LineKind::kFrame) {
       taken = add_frame(line.frame, text.offset);
     } else if (line.kind == LineKind::kEnd) {
-      taken = dialect.tree == TreeOrder::kNone ? end_stack(line.weight) : tree.finish();
+      taken =
+          dialect.tree == TreeOrder::kNone ? end_stack(line.weight, line.is_first) : tree.finish();
     }
     follow(line, state_);
     return taken;
@@ -131,11 +163,12 @@ class StacksReader {
   }
 
   // The callstack so far; without a weight it is lost.
-  Status end_stack(const std::optional<core::DecimalWeight>& weight) {
+  Status end_stack(const std::optional<core::DecimalWeight>& weight, bool is_frameless = false) {
     Status added;
-    if (!weight && !stack_.empty()) {
+    const bool is_stack = is_frameless || !stack_.empty();
+    if (!weight && is_stack) {
       writer_.lose(loss::kWithoutCount, begin_);
-    } else if (weight && !stack_.empty()) {
+    } else if (weight && is_stack) {
       TextFrame root;
       root.name = root_;
       added = root_.empty() ? Status{} : add_frame(root, begin_);
@@ -147,6 +180,7 @@ class StacksReader {
   }
 
   static constexpr core::DecimalWeight kOne{1, 0, false};
+  static constexpr Error kNoStack{ErrorCode::kCorrupt, 0, "stacks: no callstack with a count"};
 
   capture::LineReader reader_;
   capture::CallstackSink& sink_;
@@ -156,6 +190,7 @@ class StacksReader {
   LineState state_;
   StackOwner owner_;
   std::string root_;
+  std::string printed_;  // of a message
   std::vector<std::uint64_t> stack_;
   std::uint64_t begin_ = 0;  // of the callstack
 };
@@ -163,6 +198,9 @@ class StacksReader {
 }  // namespace
 
 capture::Probe probe(const capture::CaptureHead& head) {
+  if (capture::JsonOutline(head.bytes).is_json()) {
+    return {capture::ProbeAnswer::kNo, "is JSON"};
+  }
   const DialectAnswer answer = dialect_of(head);
   if (answer.dialect == nullptr) {
     return {capture::ProbeAnswer::kNo, "has no callstacks of several lines"};

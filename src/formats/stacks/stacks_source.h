@@ -18,7 +18,7 @@ capture::Probe probe(const capture::CaptureHead& head);
 
 struct ReadOptions {
   capture::ReadControl control;
-  std::size_t max_line_bytes = std::size_t{1} << 20;
+  std::size_t max_line_bytes = std::size_t{8} << 20;
 };
 
 /// Streams the callstacks of a text into `sink`: of the dialect that most lines of its beginning

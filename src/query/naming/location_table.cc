@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "capture/module_map.h"
-#include "query/naming/broken_roots.h"
 #include "query/naming/build_id_text.h"
 #include "query/naming/inlined_chain.h"
 #include "query/selection/file_name.h"
@@ -267,9 +266,9 @@ std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, co
   return naming_.unfold ? unfolded(location) : number_of(location);
 }
 
-std::uint32_t LocationTable::broken_root() {
+std::uint32_t LocationTable::name_alone(std::string_view name) {
   FunctionName function;
-  function.name = names_.intern(kBrokenRoot);
+  function.name = names_.intern(name);
   const auto [number, fresh] =
       function_numbers_.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
   if (fresh) {
@@ -317,6 +316,11 @@ std::string_view LocationTable::name_of(const Location& location) const {
   return {};
 }
 
+bool LocationTable::is_qualified(const Location& location) const {
+  return location.code != kNoCode && location.image != kNoImage &&
+         ambiguous_names_.contains(name_of(location));
+}
+
 void LocationTable::append_address(std::uint32_t number, std::string& out) const {
   const std::string_view name = name_of(locations_[number]);
   if (locations_[number].code == kNoCode) {
@@ -330,7 +334,7 @@ void LocationTable::append_text(const Location& location, std::string& out) cons
   const std::size_t start = out.size();
   const std::string_view name = name_of(location);
   if (location.code != kNoCode) {  // the frame of an imported profile may have an empty name
-    if (location.image != kNoImage && ambiguous_names_.contains(name)) {
+    if (is_qualified(location)) {
       out += image_name(location.image);
       out += '!';
     }

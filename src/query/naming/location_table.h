@@ -100,8 +100,9 @@ class LocationTable {
   std::uint32_t intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
                        bool returns = false);
 
-  /// The number, as of intern(), of frames that BrokenRoots found: a name without an address.
-  std::uint32_t broken_root();
+  /// The number, as of intern(), of what is a name without an address: frames that BrokenRoots
+  /// found, a callstack that is none.
+  std::uint32_t name_alone(std::string_view name);
 
   /// With Naming::unfold, what a number from intern() stands for: the location of each function in
   /// which the frame lies, outermost first. Without it, numbers are those of locations.
@@ -126,6 +127,10 @@ class LocationTable {
   /// Only without Naming::by_text.
   [[nodiscard]] const Location& location(std::uint32_t number) const { return locations_[number]; }
   void append_text(std::uint32_t number, std::string& out) const;
+  /// Whether the text of a location with a name has the image in front. Only without by_text.
+  [[nodiscard]] bool is_qualified(std::uint32_t number) const {
+    return is_qualified(locations_[number]);
+  }
   /// The name of the function, also with Naming::by_function; else the address, `0xaddress`.
   void append_address(std::uint32_t number, std::string& out) const;
 
@@ -165,6 +170,7 @@ class LocationTable {
   std::uint32_t unfolded(const Location& location);
   void append_text(const Location& location, std::string& out) const;
   [[nodiscard]] std::string_view name_of(const Location& location) const;
+  [[nodiscard]] bool is_qualified(const Location& location) const;
   [[nodiscard]] std::uint64_t file_offset(const Location& location) const;
   void number_images();
   void name_images();

@@ -57,7 +57,7 @@ Result<std::uint32_t> StackResolver::place_parts(std::uint32_t location, std::ui
 
 // What callstacks hang on whose outermost frames are left out.
 Result<std::uint32_t> StackResolver::root_of(bool is_broken, std::uint32_t root) {
-  return is_broken ? place_parts(locations_.broken_root(), root) : root;
+  return is_broken ? place_parts(locations_.name_alone(kBrokenRoot), root) : root;
 }
 
 Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, std::uint32_t context,

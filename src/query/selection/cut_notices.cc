@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "capture/unwind_losses.h"
 #include "capture/wait_rules.h"
 #include "core/saturating.h"
+#include "query/selection/wait_events.h"
 
 namespace stackpack::query {
 
@@ -58,12 +60,13 @@ std::string share_of(std::uint64_t part, std::uint64_t whole) {
 
 // Samples whose callstack does not reach its root, as far as that is known. Dumps that nobody tried
 // to unwind are among them, those that were tried are counted by how that ended.
-std::uint64_t cut_callstacks(const Statistics& statistics) {
+CutStacks cut_stacks_of_file(const Statistics& statistics) {
   std::uint64_t cut = 0;
   for (const LossCounter& loss : statistics.losses) {
     cut = is_cut_callstack(loss.name) ? core::saturating_sum(cut, loss.count) : cut;
   }
-  return std::min(std::max(cut, statistics.samples.stack_dump_only), statistics.samples.total);
+  const std::uint64_t total = statistics.samples.total;
+  return {total, std::min(std::max(cut, statistics.samples.stack_dump_only), total)};
 }
 
 std::uint64_t negative_values(const Statistics& statistics) {
@@ -92,7 +95,30 @@ bool has_sampled_switches(const Statistics& statistics) {
 
 }  // namespace
 
-std::vector<std::string> cut_notices(const Statistics& statistics) {
+std::optional<CutStacks> cut_stacks_of(const Reader& reader, SampleSelection& selection,
+                                       const std::vector<bool>& shown) {
+  const bool of_waits = selection.choice().main_event() >= selection.view().first_wait_event;
+  if (!reader.has_samples() || of_waits || cut_stacks_of_file(reader.statistics()).cut == 0) {
+    return std::nullopt;
+  }
+  if (shown.empty()) {
+    const Result<SampleCounts> counts = selection.count_samples();
+    return counts ? std::optional(CutStacks{counts->samples, counts->without_root}) : std::nullopt;
+  }
+  CutStacks stacks;
+  const Status read = selection.for_each([&](std::span<const SelectedSample> samples) {
+    for (const SelectedSample& sample : samples) {
+      const auto place = std::min<std::size_t>(sample.stack, shown.size() - 1);
+      stacks.samples += shown[place] ? sample.count : 0;
+      stacks.cut += shown[place] && lacks_root(sample.origin, sample.flags) ? sample.count : 0;
+    }
+    return Status{};
+  });
+  return read ? std::optional(stacks) : std::nullopt;
+}
+
+std::vector<std::string> cut_notices(const Statistics& statistics,
+                                     const std::optional<CutStacks>& stacks) {
   std::vector<std::string> notices;
   if (const std::string damage = counted(statistics, LossKind::kDamage); !damage.empty()) {
     notices.push_back("the capture is truncated or damaged, so that samples may be missing (" +
@@ -105,11 +131,11 @@ std::vector<std::string> cut_notices(const Statistics& statistics) {
   if (const std::string lost = counted(statistics, LossKind::kRecorder); !lost.empty()) {
     notices.push_back("samples are missing that were lost while recording (" + lost + ")");
   }
-  if (const std::uint64_t cut = cut_callstacks(statistics); cut != 0) {
-    const std::uint64_t total = statistics.samples.total;
-    notices.push_back("the callstacks of " + share_of(cut, total) +
+  const auto [samples, cut] = stacks.value_or(cut_stacks_of_file(statistics));
+  if (cut != 0) {
+    notices.push_back("the callstacks of " + share_of(cut, samples) +
                       " of the samples do not reach their root (" + std::to_string(cut) + " of " +
-                      std::to_string(total) + ")");
+                      std::to_string(samples) + ")");
   }
   if (has_sampled_switches(statistics)) {
     notices.emplace_back(
@@ -119,8 +145,23 @@ std::vector<std::string> cut_notices(const Statistics& statistics) {
   return notices;
 }
 
-std::vector<std::string> cut_notices(const Reader& reader) {
-  std::vector<std::string> notices = cut_notices(reader.statistics());
+std::vector<std::string> cut_notices(const Reader& reader, const ExportOptions& asked,
+                                     const SelectionRules& rules) {
+  if (cut_stacks_of_file(reader.statistics()).cut == 0) {
+    return cut_notices(reader);
+  }
+  ExportOptions options = asked;
+  options.filter = asked.all_events ? asked.filter : with_wait_event(asked.filter);
+  const Result<CaptureView> view = view_for(reader, options.filter);
+  if (!view) {
+    return cut_notices(reader);
+  }
+  const auto selection = SampleSelection::create(*view, options, rules);
+  return cut_notices(reader, selection ? cut_stacks_of(reader, **selection) : std::nullopt);
+}
+
+std::vector<std::string> cut_notices(const Reader& reader, const std::optional<CutStacks>& stacks) {
+  std::vector<std::string> notices = cut_notices(reader.statistics(), stacks);
   if (has_old_intervals(reader)) {
     notices.emplace_back(
         "an older version worked out its waits, and lets threads run on that have ended: convert "

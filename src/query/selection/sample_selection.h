@@ -76,13 +76,21 @@ struct SummedFields {
   std::span<const std::uint64_t> bounds{};
 };
 
+/// Whether the callstack of a sample is known not to reach its root: a part is missing, or the dump
+/// that it should be made of was not unwound.
+constexpr bool lacks_root(StackOrigin origin, std::uint8_t flags) {
+  return (flags & kSampleIncomplete) != 0 ||
+         (!has_chain(origin) && (flags & kSampleStackDump) != 0);
+}
+
 /// How many samples passed the filters.
 struct SampleCounts {
   std::uint64_t samples = 0;
   std::uint64_t without_callstack = 0;
   std::uint64_t ip_only = 0;
   std::uint64_t unwound = 0;
-  std::uint64_t incomplete = 0;  ///< a part of the callstack is known to be missing
+  std::uint64_t incomplete = 0;    ///< a part of the callstack is known to be missing
+  std::uint64_t without_root = 0;  ///< lacks_root()
   std::vector<std::uint64_t> of_track;
 };
 

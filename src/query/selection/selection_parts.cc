@@ -35,6 +35,7 @@ void add_to(SampleCounts& counts, const SelectedSample& sample) {
   add(counts.ip_only, sample.origin == StackOrigin::kIpOnly);
   add(counts.unwound, sample.origin == StackOrigin::kUnwound);
   add(counts.incomplete, (sample.flags & kSampleIncomplete) != 0);
+  add(counts.without_root, lacks_root(sample.origin, sample.flags));
   add(counts.of_track[sample.track], true);
 }
 
@@ -270,6 +271,7 @@ class SampleSelection::PassOfThread {
     counts.ip_only += origin == StackOrigin::kIpOnly ? 1U : 0U;
     counts.unwound += origin == StackOrigin::kUnwound ? 1U : 0U;
     counts.incomplete += (flags & kSampleIncomplete) != 0 ? 1U : 0U;
+    counts.without_root += lacks_root(origin, flags) ? 1U : 0U;
     if (track >= counts.of_track.size()) {
       counts.of_track.resize(std::size_t{track} + 1);
     }
@@ -415,6 +417,7 @@ Status SampleSelection::take_part(PartOfPass& part,
   counts->ip_only += part.counts.ip_only;
   counts->unwound += part.counts.unwound;
   counts->incomplete += part.counts.incomplete;
+  counts->without_root += part.counts.without_root;
   counts->of_track.resize(tracks_.size());
   for (std::size_t i = 0; i < part.counts.of_track.size(); ++i) {
     counts->of_track[tracks[i]] += part.counts.of_track[i];

@@ -111,6 +111,13 @@ std::uint64_t undo_step(std::uint64_t from, std::uint64_t code) {
 
 }  // namespace
 
+bool may_follow(const BranchEdge& row, const BranchEdge* before) {
+  return is_good(row) && (before == nullptr || branch_key(*before) < branch_key(row));
+}
+bool may_follow(const BranchRange& row, const BranchRange* before) {
+  return is_good(row) && (before == nullptr || branch_key(*before) < branch_key(row));
+}
+
 void encode_branches(std::span<const BranchEdge> rows, BlockContent& content) {
   using Row = BranchEdge;
   content.bytes().write_varint(rows.size());

@@ -16,6 +16,11 @@ namespace stackpack::spk {
 void encode_branches(std::span<const BranchEdge> rows, BlockContent& content);
 void encode_branches(std::span<const BranchRange> rows, BlockContent& content);
 
+/// Whether a row may be in a file, after `before` unless that is null: in order, no part more than
+/// the whole. A writer refuses what a reader would.
+bool may_follow(const BranchEdge& row, const BranchEdge* before);
+bool may_follow(const BranchRange& row, const BranchRange* before);
+
 // Append the rows of one block. Errors: kCorrupt, also when rows are not in order, or a part is
 // more than the whole.
 Status decode_branches(bytes::ByteCursor in, std::vector<BranchEdge>& rows);

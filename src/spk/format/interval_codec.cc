@@ -269,6 +269,10 @@ bool set_fields(const Words& words, const IntervalBounds& bounds, std::vector<Wa
 
 }  // namespace
 
+bool may_follow(const WaitInterval& row, const WaitInterval& before) {
+  return row.from_ns <= row.to_ns && (!same_thread(row, before) || before.to_ns <= row.from_ns);
+}
+
 void encode_intervals(std::span<const WaitInterval> rows, BlockContent& content) {
   content.bytes().write_varint(rows.size());
   std::vector<bool> begins(rows.size());

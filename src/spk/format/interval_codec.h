@@ -20,6 +20,10 @@ struct IntervalBounds {
   std::size_t reasons = 0;
 };
 
+/// Whether an interval may be in a file after `before`: it does not end before it begins, nor begin
+/// before that of the same thread ends. A writer refuses what a reader would.
+bool may_follow(const WaitInterval& row, const WaitInterval& before);
+
 /// Appends one block of at most kIntervalsPerBlock rows. Rows of a thread follow each other, and
 /// none begins before the one before it of the same thread ends.
 void encode_intervals(std::span<const WaitInterval> rows, BlockContent& content);

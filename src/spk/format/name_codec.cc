@@ -188,11 +188,11 @@ void read_ranges(ColumnReader<Row>& in) {
   in.column([](Row& row, std::uint64_t value) {
     const auto number = static_cast<std::uint32_t>(value);
     (row.owner == FunctionOwner::kImage ? row.module : row.pid) = number;
-    return value <= kMax32 && (row.owner != FunctionOwner::kKernel || number == kKernelPid);
+    return value <= kMax32;
   });
   in.column([](Row& row, std::uint64_t value) {
     row.life_ns = value - 1;
-    return value == 0 || row.owner == FunctionOwner::kProcess;
+    return is_owned(row);
   });
   const Row* last = nullptr;
   in.column([&last](Row& row, std::uint64_t value) {

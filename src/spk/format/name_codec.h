@@ -45,6 +45,12 @@ constexpr bool is_addressable(const CodeRange& range) {
   return range.size != 0 && range.size <= ~std::uint64_t{0} - range.start;
 }
 
+/// Whether its owner may own it: the kernel has one number, and only processes have lives.
+constexpr bool is_owned(const CodeRange& range) {
+  return (range.owner != FunctionOwner::kKernel || range.pid == kKernelPid) &&
+         (range.owner == FunctionOwner::kProcess || range.life_ns == kUnknownTime);
+}
+
 /// Whether `a` may come before `b` in a file.
 bool in_order(const Function& a, const Function& b);
 bool in_order(const CodeLine& a, const CodeLine& b);

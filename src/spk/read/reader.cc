@@ -5,11 +5,11 @@
 #include <unordered_map>
 
 #include "core/ordered_pipeline.h"
+#include "spk/format/table_rules.h"
 #include "spk/read/branch_stack_store.h"
 #include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
-#include "spk/read/table_rules.h"
 #include "spk/read/value_store.h"
 #include "spk/read/verifier.h"
 #include "stackpack/names.h"

@@ -9,7 +9,7 @@
 #include "core/guard.h"
 #include "core/task_line.h"
 #include "spk/format/layout.h"
-#include "spk/read/table_rules.h"
+#include "spk/format/table_rules.h"
 #include "stackpack/names.h"
 #include "stackpack/sample_cursor.h"
 #include "stackpack/sources.h"
@@ -353,8 +353,7 @@ Status check_tables(const Reader& reader, Totals& totals) {
   }
   for (const Status& rules :
        {check_processes(*processes), check_threads(*threads), check_modules(*modules),
-        check_metadata(*metadata), check_losses(statistics.losses),
-        check_skips(statistics.source_skipped_by_reason)}) {
+        check_metadata(*metadata), check_summary(statistics)}) {
     if (!rules) {
       return rules;
     }
@@ -422,9 +421,6 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& f
       [](const EventCount& event, std::uint64_t count) { return event.samples == count; });
   if (!samples || !events) {
     return mismatch("spk: statistics do not fit the samples");
-  }
-  if (const Status source = check_source_bytes(statistics); !source) {
-    return source;
   }
   return check_stored_bytes(statistics, parts.file.directory);
 }

@@ -18,11 +18,15 @@ Status BranchWriter::flush(std::vector<Row>& rows) {
 }
 
 template <typename Row>
-Status BranchWriter::add_to(std::vector<Row>& rows, std::uint64_t& total, SectionKind kind,
-                            const Row& row) {
+Status BranchWriter::add_to(std::vector<Row>& rows, std::uint64_t& total, Row& last,
+                            SectionKind kind, const Row& row) {
+  if (!may_follow(row, total == 0 ? nullptr : &last)) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: branches are not in order"};
+  }
   if (total++ == 0) {
     out_.begin_section(kind);
   }
+  last = row;
   rows.push_back(row);
   return rows.size() == kRowsPerTableBlock ? flush(rows) : Status{};
 }
@@ -38,14 +42,14 @@ Status BranchWriter::close(std::vector<Row>& rows, std::uint64_t& total) {
 }
 
 Status BranchWriter::add(const BranchEdge& row) {
-  return add_to(edge_rows_, edges_, SectionKind::kBranchEdges, row);
+  return add_to(edge_rows_, edges_, last_edge_, SectionKind::kBranchEdges, row);
 }
 
 Status BranchWriter::add(const BranchRange& row) {
   if (const Status closed = close(edge_rows_, edges_); !closed) {
     return closed;
   }
-  return add_to(range_rows_, ranges_, SectionKind::kBranchRanges, row);
+  return add_to(range_rows_, ranges_, last_range_, SectionKind::kBranchRanges, row);
 }
 
 Status BranchWriter::end() {

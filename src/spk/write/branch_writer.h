@@ -31,7 +31,8 @@ class BranchWriter {
 
  private:
   template <typename Row>
-  Status add_to(std::vector<Row>& rows, std::uint64_t& total, SectionKind kind, const Row& row);
+  Status add_to(std::vector<Row>& rows, std::uint64_t& total, Row& last, SectionKind kind,
+                const Row& row);
   template <typename Row>
   Status flush(std::vector<Row>& rows);
   template <typename Row>
@@ -43,6 +44,8 @@ class BranchWriter {
   std::vector<BranchRange> range_rows_;
   std::uint64_t edges_ = 0;  // of the section that is open; 0: it is not
   std::uint64_t ranges_ = 0;
+  BranchEdge last_edge_;
+  BranchRange last_range_;
 };
 
 /// Writes the sections of branch stacks: a DAG whose roots are the newest branches, and whose

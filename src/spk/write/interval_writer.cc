@@ -4,6 +4,7 @@
 
 #include "spk/format/interval_codec.h"
 #include "spk/format/layout.h"
+#include "spk/format/table_rules.h"
 #include "spk/write/block_rows.h"
 
 namespace stackpack::spk {
@@ -50,9 +51,13 @@ Status IntervalWriter::write(Block& block) {
 }
 
 Status IntervalWriter::add(const WaitInterval& row) {
+  if (!may_follow(row, count_ == 0 ? WaitInterval() : last_)) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: intervals of a thread overlap"};
+  }
   if (count_++ == 0) {
     out_.begin_section(SectionKind::kIntervals);
   }
+  last_ = row;
   std::vector<WaitInterval>& rows = pipeline_.filling().rows;
   rows.push_back(row);
   return rows.size() < kIntervalsPerBlock ? Status{} : pipeline_.submit();
@@ -61,6 +66,9 @@ Status IntervalWriter::add(const WaitInterval& row) {
 Status IntervalWriter::end(std::span<const std::string> reasons) {
   if (count_ == 0) {
     return {};
+  }
+  if (const Status rules = check_wait_reasons(reasons); !rules) {
+    return refused(rules);
   }
   const Status ended = pipeline_.filling().rows.empty() ? pipeline_.drain() : pipeline_.finish();
   if (!ended) {

@@ -48,6 +48,7 @@ class IntervalWriter {
 
   SectionWriter& out_;
   std::uint64_t count_ = 0;
+  WaitInterval last_;
   BlockContent content_;                   // of the thread, once there is one
   codec::ZstdCompressor zstd_;             // likewise
   core::OrderedPipeline<Block> pipeline_;  // last: its thread uses what is above

@@ -18,8 +18,13 @@ Error names_out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: names are not in order"};
 }
 
-Error beyond_last_address() {
-  return {ErrorCode::kLimit, kNoOffset, "spk: a function ends beyond the last address"};
+Status check_range(const CodeRange& range) {
+  if (!is_owned(range)) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: a function of an owner that has none"};
+  }
+  return is_addressable(range) ? Status{}
+                               : Status{Error{ErrorCode::kLimit, kNoOffset,
+                                              "spk: a function ends beyond the last address"}};
 }
 
 }  // namespace
@@ -123,8 +128,8 @@ Status NameWriter::add(Function row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kFunctions); !entered) {
     return entered;
   }
-  if (!is_addressable(row)) {
-    return beyond_last_address();
+  if (const Status range = check_range(row); !range) {
+    return range;
   }
   if (functions_++ != 0 && !in_order(last_function_, row)) {
     return names_out_of_order();
@@ -157,8 +162,8 @@ Status NameWriter::add(CodeLine row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kLines); !entered) {
     return entered;
   }
-  if (!is_addressable(row)) {
-    return beyond_last_address();
+  if (const Status range = check_range(row); !range) {
+    return range;
   }
   if ((lines_++ != 0 && !in_order(last_line_, row)) ||
       (row.inlined != kNoInline && row.inlined >= inlined_)) {

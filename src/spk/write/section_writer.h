@@ -58,6 +58,12 @@ class SectionWriter {
   Directory directory_;
 };
 
+/// What the caller of a writer is told of a rule that its rows break (table_rules.h): nothing is
+/// written that no reader would take.
+inline Status refused(const Status& rule) {
+  return rule ? rule : Status{Error{ErrorCode::kLimit, kNoOffset, rule.error().what}};
+}
+
 /// Writes a table as a section, in blocks that hold few rows when the rows' texts are long.
 /// Errors: those of the output file.
 template <typename Row>

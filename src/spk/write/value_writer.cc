@@ -3,18 +3,25 @@
 #include "spk/format/field_codec.h"
 #include "spk/format/label_codec.h"
 #include "spk/format/layout.h"
+#include "spk/format/table_rules.h"
 #include "spk/format/value_codec.h"
 #include "spk/write/section_writer.h"
 
 namespace stackpack::spk {
 
 Status ValueWriter::add(const EventValue& row) {
+  if (const Status rules = rows_.empty() ? check_value_kinds(kinds_) : Status{}; !rules) {
+    return refused(rules);
+  }
   return rows_.add(row, [this](std::span<const EventValue> rows, BlockContent& content) {
     encode_values(rows, kinds_, content);
   });
 }
 
 Status write_value_texts(std::span<const std::string> texts, SectionWriter& out) {
+  if (const Status rules = check_value_texts(texts); !rules) {
+    return refused(rules);
+  }
   BlockContent content;
   out.begin_section(SectionKind::kValueTexts);
   for (std::size_t begin = 0; begin < texts.size();) {
@@ -74,10 +81,17 @@ Status LabelSetWriter::end() {
 }
 
 Status FieldWriter::add(const FieldRow& row) {
+  if (!rows_.empty() && row.sample <= last_sample_) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: fields of samples are not in order"};
+  }
+  last_sample_ = row.sample;
   return rows_.add(row, encode_fields);
 }
 
 Status FieldWriter::end(std::span<const ControlGroup> groups) {
+  if (const Status rules = check_control_groups(groups); !rules) {
+    return refused(rules);
+  }
   const Status flushed = rows_.end(encode_fields);
   return flushed && !groups.empty() ? write_table(out_, SectionKind::kControlGroups, groups)
                                     : flushed;

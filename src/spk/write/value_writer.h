@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,7 @@ class FieldWriter {
  private:
   SectionWriter& out_;
   BlockRows<FieldRow> rows_;
+  std::uint64_t last_sample_ = 0;
 };
 
 }  // namespace stackpack::spk

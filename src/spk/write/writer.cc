@@ -7,6 +7,7 @@
 #include "spk/format/source_rows.h"
 #include "spk/format/summary.h"
 #include "spk/format/table_codec.h"
+#include "spk/format/table_rules.h"
 #include "spk/write/dag_writer.h"
 #include "spk/write/sample_writer.h"
 #include "spk/write/section_writer.h"
@@ -45,6 +46,14 @@ struct Writer::Impl {
 
 Status Writer::Impl::write_tables(const capture::SystemTables& tables,
                                   std::span<const Event> events) {
+  const std::vector<SourceRow> sources = source_rows(tables.sources);
+  for (const Status& rules :
+       {check_processes(tables.processes), check_threads(tables.threads),
+        check_modules(tables.modules), check_metadata(tables.metadata), check_sources(sources)}) {
+    if (!rules) {
+      return refused(rules);
+    }
+  }
   const std::array written{
       write_table(SectionKind::kEvents, events),
       write_table(SectionKind::kProcesses, std::span(tables.processes)),
@@ -64,10 +73,8 @@ Status Writer::Impl::write_tables(const capture::SystemTables& tables,
       return status;
     }
   }
-  return tables.sources.empty()
-             ? Status()
-             : write_table(SectionKind::kSources,
-                           std::span<const SourceRow>(source_rows(tables.sources)));
+  return sources.empty() ? Status()
+                         : write_table(SectionKind::kSources, std::span<const SourceRow>(sources));
 }
 
 Status Writer::Impl::write_branches(const AddBranches& add_branches) {
@@ -90,10 +97,12 @@ Status Writer::Impl::write_names(const AddNames& add_names) {
 }
 
 Status Writer::Impl::write_summary(const Statistics& statistics, std::string_view fingerprint) {
+  if (const Status rules = check_summary(statistics); !rules) {
+    return refused(rules);
+  }
   BlockContent content;
   encode_summary(statistics, fingerprint, content);
-  if (content.size() > kMaxSummaryBytes || statistics.events.size() > kMaxSummaryRows ||
-      statistics.losses.size() > kMaxSummaryRows) {
+  if (content.size() > kMaxSummaryBytes) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: too many events or losses"};
   }
   sections.begin_section(SectionKind::kSummary);

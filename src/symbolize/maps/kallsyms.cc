@@ -29,13 +29,15 @@ void Kallsyms::add_line(std::string_view line, std::string_view reference, NameC
     ++unread_lines_;
     return;
   }
+  std::string_view module = take_word(line);
+  const bool is_reference = module.empty() && name == reference;
+  saw_reference_ |= is_reference;
   if (*address == 0) {
     ++zero_addresses_;
     return;
   }
   starts_.push_back(*address);
-  std::string_view module = take_word(line);
-  if (module.empty() && name == reference && !reference_address_) {
+  if (is_reference && !reference_address_) {
     reference_address_ = address;
   }
   if (kFunctionTypes.find(type) == std::string_view::npos || ends_code(name)) {
@@ -54,8 +56,11 @@ void Kallsyms::add_line(std::string_view line, std::string_view reference, NameC
 
 void Kallsyms::sort() {
   core::sort_rows(functions_, [this](const KernelFunction& a, const KernelFunction& b) {
-    return std::tuple(a.address, a.rank, AliasNameRank(texts_[a.name])) <
-           std::tuple(b.address, b.rank, AliasNameRank(texts_[b.name]));
+    if (a.address != b.address) {
+      return a.address < b.address;  // nearly always: names need not be looked at
+    }
+    return std::tuple(a.rank, AliasNameRank(texts_[a.name])) <
+           std::tuple(b.rank, AliasNameRank(texts_[b.name]));
   });
   functions_.erase(std::unique(functions_.begin(), functions_.end(),
                                [](const KernelFunction& a, const KernelFunction& b) {
@@ -66,11 +71,10 @@ void Kallsyms::sort() {
   starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
 }
 
-Result<Kallsyms> Kallsyms::read(io::ByteSource& source, std::string_view reference) {
+Status Kallsyms::read_lines(io::ByteSource& source, std::string_view reference, bool all) {
   TextLines lines(source);
-  Kallsyms symbols;
   NameCollector modules;
-  while (true) {
+  while (all || !knows(reference)) {
     const Result<std::optional<std::string_view>> line = lines.next();
     if (!line) {
       return line.error();
@@ -78,23 +82,40 @@ Result<Kallsyms> Kallsyms::read(io::ByteSource& source, std::string_view referen
     if (!*line) {
       break;
     }
-    if (symbols.starts_.size() >= kMostSymbols) {
+    if (starts_.size() >= kMostSymbols) {
       return Error{ErrorCode::kLimit, lines.offset(), "kallsyms: too many symbols"};
     }
-    symbols.add_line(**line, reference, modules);
+    add_line(**line, reference, modules);
   }
-  symbols.unread_lines_ += lines.too_long();
-  if (symbols.functions_.empty()) {
-    if (symbols.zero_addresses_ != 0) {
-      return Error{ErrorCode::kUnsupported, kNoOffset,
-                   "kallsyms: every address is 0, which is what the kernel shows to other users "
-                   "than root: read it as root, or set sysctl kernel.kptr_restrict=0 before"};
-    }
-    return Error{ErrorCode::kCorrupt, kNoOffset,
-                 "kallsyms: no line has the address, type and name of a function"};
+  unread_lines_ += lines.too_long();
+  if (!functions_.empty()) {
+    return {};
+  }
+  if (zero_addresses_ != 0) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "kallsyms: every address is 0, which is what the kernel shows to other users "
+                 "than root: read it as root, or set sysctl kernel.kptr_restrict=0 before"};
+  }
+  return Error{ErrorCode::kCorrupt, kNoOffset,
+               "kallsyms: no line has the address, type and name of a function"};
+}
+
+Result<Kallsyms> Kallsyms::read(io::ByteSource& source, std::string_view reference) {
+  Kallsyms symbols;
+  if (const Status done = symbols.read_lines(source, reference, true); !done) {
+    return done.error();
   }
   symbols.sort();
   return symbols;
+}
+
+Result<std::optional<std::uint64_t>> Kallsyms::find(io::ByteSource& source,
+                                                    std::string_view reference) {
+  Kallsyms symbols;
+  if (const Status done = symbols.read_lines(source, reference, false); !done) {
+    return done.error();
+  }
+  return symbols.reference_address_;
 }
 
 std::uint64_t Kallsyms::end_of(std::size_t function) const {

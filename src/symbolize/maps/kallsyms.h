@@ -28,6 +28,11 @@ class Kallsyms {
   ///         symbol; kLimit; kIo.
   static Result<Kallsyms> read(io::ByteSource& source, std::string_view reference = {});
 
+  /// reference_address() of a list that is read no further than to there, or without a reference
+  /// to its first function. Errors: as read().
+  static Result<std::optional<std::uint64_t>> find(io::ByteSource& source,
+                                                   std::string_view reference);
+
   /// Address of the first symbol with the name of the reference in the kernel proper, as the file
   /// has it.
   [[nodiscard]] std::optional<std::uint64_t> reference_address() const {
@@ -55,6 +60,12 @@ class Kallsyms {
     AliasRank rank{};
   };
 
+  Status read_lines(io::ByteSource& source, std::string_view reference, bool all);
+  // Whether lines that come say no more of the reference, and of whether addresses are hidden.
+  [[nodiscard]] bool knows(std::string_view reference) const {
+    const bool shows = !functions_.empty();
+    return reference.empty() ? shows : saw_reference_ && reference_address_.has_value() == shows;
+  }
   void add_line(std::string_view line, std::string_view reference, NameCollector& modules);
   void sort();
   [[nodiscard]] std::uint64_t end_of(std::size_t function) const;
@@ -63,6 +74,7 @@ class Kallsyms {
   std::vector<KernelFunction> functions_;  // by address; one each
   std::vector<std::uint64_t> starts_;      // of symbols of all types
   std::optional<std::uint64_t> reference_address_;
+  bool saw_reference_ = false;
   std::uint64_t zero_addresses_ = 0;
   std::uint64_t unread_lines_ = 0;
 };

@@ -12,16 +12,20 @@ namespace stackpack::symbolize {
 Result<std::optional<std::string_view>> TextLines::next() {
   bool passing_over = false;
   while (true) {
-    const Result<std::span<const std::byte>> window = reader_.peek(kMostBytes);
-    if (!window) {
-      return window.error();
-    }
-    if (window->empty()) {
-      return std::optional<std::string_view>();
-    }
-    const std::string_view text = bytes::text_of(*window);
+    const std::string_view text = bytes::text_of(reader_.buffered());
     const std::size_t end = text.substr(0, kMostBytes).find('\n');
-    if (end == std::string_view::npos && text.size() >= kMostBytes) {
+    if (end == std::string_view::npos && text.size() < kMostBytes) {
+      const Result<std::span<const std::byte>> window = reader_.peek(text.size() + 1);
+      if (!window) {
+        return window.error();
+      }
+      if (window->size() > text.size()) {
+        continue;
+      }
+      if (text.empty()) {
+        return std::optional<std::string_view>();
+      }
+    } else if (end == std::string_view::npos) {
       too_long_ += passing_over ? 0U : 1U;
       passing_over = true;
       reader_.consume(kMostBytes);
@@ -41,11 +45,16 @@ Result<std::optional<std::string_view>> TextLines::next() {
 }
 
 std::string_view take_word(std::string_view& text) {
-  constexpr std::string_view kBlanks = " \t";
-  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
-  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const auto skip_blanks = [&] {
+    text.remove_prefix(
+        static_cast<std::size_t>(std::ranges::find_if_not(text, is_blank) - text.begin()));
+  };
+  skip_blanks();
+  const std::string_view word =
+      text.substr(0, static_cast<std::size_t>(std::ranges::find_if(text, is_blank) - text.begin()));
   text.remove_prefix(word.size());
-  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
+  skip_blanks();
   return word;
 }
 

@@ -33,3 +33,12 @@ run dump - --stacks
 head -c 100 good.spk >cut.spk
 run dump cut.spk --stacks
 run convert --files-from missing.txt --out-dir batch
+# What is known and not read says what is.
+printf '# callgrind format\nevents: Ir\nfn=main\n1 20\n' >callgrind.out.1
+printf 'version: 1\ncreator: callgrind-3.19.0\npid: 1\nevents: Ir\nfn=main\n1 20\n' >callgrind.out.2
+printf '\x17\x08\x44tracing6\0\0\x08' >trace.dat
+printf 'v8-version,11,3,244,8,0\ntick,0x1,1,0,0x0,6\n' >isolate.log
+printf '{"snapshot":{"meta":{"node_fields":["type"]}}}' >heap.heapsnapshot
+for known in callgrind.out.1 callgrind.out.2 trace.dat isolate.log heap.heapsnapshot; do
+  run stats "$known"
+done

@@ -44,3 +44,8 @@ printf 'main 1.0000000001\nmain 4\n' >fine.folded
 run_unsized convert --format folded -q fine.folded -o fine.spk
 run dump --losses fine.spk
 run export --format folded fine.spk -o -
+# A sum that is too large stays the largest number.
+printf 'main;foo 18446744073709551615\nmain;far 18446744073709551615\n' >most.folded
+run top most.folded
+run callees most.folded main
+run export --format folded most.folded -o -

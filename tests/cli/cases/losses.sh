@@ -1,4 +1,5 @@
 # Losses and damage are reported, and --strict turns them into an exit code.
+rows=1000
 capture lost.perf.data 6 --lost 41
 run convert lost.perf.data -o lost.spk
 run convert lost.perf.data -o lost.spk --quiet

@@ -1,4 +1,5 @@
 # Sizes and ratios of a small capture: a change of how things are packed shows here and nowhere else.
+rows=1000
 capture demo.perf.data 3000
 run convert demo.perf.data -o demo.spk
 run stats demo.spk

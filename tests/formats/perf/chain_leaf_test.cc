@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::uint16_t kInKernel = 1;
 constexpr std::uint16_t kInUser = 2;
+constexpr std::uint16_t kExactIp = 1U << 14;
+constexpr std::uint64_t kAskedPrecise = std::uint64_t{1} << 15;  // of the attribute's flags
 
 TestBytes sample_at(const PerfWriter& w, std::uint16_t misc, std::uint64_t ip,
                     const std::vector<std::uint64_t>& chain) {
@@ -115,6 +117,61 @@ TEST_CASE("perf chains: the instruction pointer is the leaf where the chain does
       CHECK(outcome.count(perf::loss::kChainsWithoutIp) == 3 * c.counted);
     }
   }
+}
+
+TEST_CASE("perf chains: a precise event has its leaf once") {
+  struct Case {
+    std::string name;
+    std::uint16_t misc;
+    std::uint64_t ip;
+    std::vector<std::uint64_t> chain;
+    std::string stack;
+  };
+  const PerfWriter w;
+  const std::vector<Case> cases{
+      {"instructions later", kInUser, 0x1000, {kContextUser, 0x1010, 0x9000}, "u1000 u9000"},
+      {"a loop before", kInUser, 0x1010, {kContextUser, 0x1000, 0x9000}, "u1010 u9000"},
+      {"in a function called since",
+       kInUser,
+       0x1000,
+       {kContextUser, 0x50000, 0x1005, 0x9000},
+       "u1000 u9000"},
+      {"back in the caller",
+       kInUser,
+       0x1000,
+       {kContextUser, 0x50000, 0x9000},
+       "u1000 u50000 u9000"},
+      {"in the kernel since",
+       kInUser,
+       0x1000,
+       {kContextKernel, 0xf1, kContextUser, 0x1010},
+       "u1000 kf1 u1010"},
+      {"of the kernel", kInKernel, 0xf1, {kContextKernel, 0xf8, kContextUser, 0x1010}, "kf1 u1010"},
+      {"a leaf alone", kInUser, 0x1000, {kContextUser, 0x1001}, "u1000"}};
+  for (const Case& c : cases) {
+    for (const bool asked : {true, false}) {
+      CAPTURE(c.name);
+      CAPTURE(asked);
+      test::TestAttr attr;
+      attr.flags |= asked ? kAskedPrecise : 0;
+      const auto misc = static_cast<std::uint16_t>(asked ? c.misc : c.misc | kExactIp);
+      const TestBytes one = sample_at(w, misc, c.ip, c.chain);
+      const test::PerfOutcome outcome = test::read_perf(w.file({attr}, {one, one}));
+      CHECK(outcome.listing() == test::PerfOutcome::Listing{{c.stack, 2}});
+      CHECK(outcome.count(perf::loss::kChainsWithoutIp) == 2);
+    }
+  }
+}
+
+TEST_CASE("perf chains: a record's word that its ip is precise is of that record") {
+  const PerfWriter w;
+  const std::vector<std::uint64_t> chain{kContextUser, 0x1010, 0x9000};
+  const TestBytes precise = sample_at(w, kInUser | kExactIp, 0x1000, chain);
+  const TestBytes other = sample_at(w, kInUser, 0x1000, chain);
+  const auto outcome =
+      test::read_perf(w.file({test::TestAttr{}}, {precise, other, precise, other}));
+  CHECK(outcome.listing() ==
+        test::PerfOutcome::Listing{{"u1000 u1010 u9000", 2}, {"u1000 u9000", 2}});
 }
 
 TEST_CASE("perf chains: the processor's call stack begins at the instruction pointer") {

@@ -219,6 +219,7 @@ TEST_CASE("perf script: first lines with fewer fields begin samples all the same
            {"Web 1\t25145 [004] 115539.8374:\t\t1000000 task-clock:u:", "task-clock:u", 25145,
             115539'008'374'000, 1000000, false},
            {"1.000000: cycles: ", "cycles", kUnknownId, 1'000'000'000, 1, false},
+           {"1.000000: ", "samples", kUnknownId, 1'000'000'000, 1, false},
            {"busy work 4281 ", "samples", 4281, 0, 1, true},
            {"busy", "samples", kUnknownId, 0, 1, true},
            {"cycles: ", "cycles", kUnknownId, 0, 1, true},
@@ -377,4 +378,10 @@ TEST_CASE("perf script: an address of data is no frame, nor are records and inst
   CHECK(losses(sink, "perf_script_other_record") == 1);
   CHECK(losses(sink, "perf_script_unknown_line") == 0);
   CHECK(losses(sink, "perf_script_trace_text_not_kept") == 2);
+  CollectingSink of_data;  // -F addr,ip,sym
+  REQUIRE(
+      read("    5612a0dbc010 data\n\t    11cf f\n\t    11e7 main\n\n"
+           "    5612a0dbc018 data\n\t    11cf g\n\n",
+           of_data));
+  CHECK(stacks_of(of_data) == std::vector<std::string>{"f;main", "g"});
 }

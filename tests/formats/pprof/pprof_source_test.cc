@@ -3,6 +3,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -273,6 +274,23 @@ TEST_CASE("pprof source: a thread has the name of a label comm with a text, and 
   }
 }
 
+TEST_CASE(
+    "pprof source: the label event is one where samples of a thread are counted, else a label") {
+  for (const char* const type : {"samples", "objects"}) {
+    CAPTURE(type);
+    ProfileText text;
+    text.type(type, "count").location(1, 0, 0x10).labelled_sample("event", "sched_switch", 0);
+    CollectingSink sink;
+    sink.keeps_fields = true;
+    REQUIRE(read(bytes_of(text.done()), sink).has_value());
+    REQUIRE(sink.rows.size() == 1);
+    const Sample& sample = sink.rows[0].sample;
+    const bool is_event = std::string_view(type) == "samples";
+    CHECK(sink.events[sample.event].name == (is_event ? "sched_switch" : "objects"));
+    CHECK(((sample.flags & capture::kSampleHasFields) == 0) == is_event);
+  }
+}
+
 TEST_CASE("pprof source: labels are fields of samples, each set of them once") {
   ProfileText text;
   text.type("samples", "count").location(1, 0, 0x10);
@@ -400,11 +418,12 @@ TEST_CASE("pprof source: a mapping that overlaps another one gets addresses of i
   REQUIRE(functions.size() == 1);
   CHECK(functions[0].name == "a+0x8400");
   const std::vector<Module> modules = sink.system_facts.finish().modules;
-  REQUIRE(modules.size() == 2);
-  CHECK(modules[1].path == "/bin/b");
-  CHECK(modules[1].base == 0x5f80'0000'0000'0000U);
-  CHECK(modules[1].size == 0x2000);
-  CHECK(modules[1].file_offset == 0x400);
+  REQUIRE(modules.size() == 3);
+  CHECK(modules[1].path == "/bin/a");  // of the name
+  CHECK(modules[2].path == "/bin/b");
+  CHECK(modules[2].base == 0x5f80'0000'0000'0000U);
+  CHECK(modules[2].size == 0x2000);
+  CHECK(modules[2].file_offset == 0x400);
   CHECK(sink.counters.count("pprof_overlapping_mappings") == 1);
 }
 

@@ -36,7 +36,7 @@ std::vector<std::string> rows_of(CollectingSink& sink) {
   std::vector<std::string> rows;
   for (const CollectingSink::Row& row : sink.rows) {
     std::string line;
-    const std::string stack = row.stack + " ";
+    const std::string stack = row.stack.empty() ? "" : row.stack + " ";
     for (std::size_t begin = 0; begin < stack.size();) {
       const std::size_t end = stack.find(' ', begin);
       line.insert(0, names.at(stack.substr(begin, end - begin)) + (line.empty() ? "" : ";"));
@@ -97,6 +97,44 @@ TEST_CASE("stacks: maps of bpftrace are events, and their other keys the root") 
   CHECK(rows_of(sink) == Rows{"main;f 3 samples", "bash, 7;h;g 5 allocs"});
   CHECK(sink.counters.count("stacks_stack_without_count") == 1);
   CHECK(sink.counters.count("stacks_other_line") == 1);
+}
+
+TEST_CASE("stacks: an entry of a map may have no frames") {
+  CollectingSink sink;
+  REQUIRE(read_stacks("@[]: 4\n@a[, bash]: 3\n@a[sh]: 2\n@[\n    f+1\n]: 1\n@[]: x\n", sink));
+  CHECK(rows_of(sink) == Rows{" 4 samples", "bash 3 a", "f 1 samples"});
+  CHECK(sink.counters.count("stacks_other_line") == 1);
+  CHECK(sink.counters.count("stacks_stack_without_count") == 1);
+}
+
+TEST_CASE("stacks: JSON of bpftrace says the same as its text") {
+  const std::string json =
+      "{\"type\": \"attached_probes\", \"data\": {\"probes\": 1}}\n\n\n"
+      "{\"type\": \"map\", \"data\": {\"@\": {\"\": 2, \"\\n    f+1\\n    main+20\\n\": 3, \"\\n   "
+      " f\\n\": "
+      "\"x\"}}}\n"
+      "{\"type\": \"map\", \"data\": {\"@allocs\": {\"bash,\\n    g+4\\n,7\": 5, \"sh\": 1}}}\n"
+      "{\"type\": \"map\", \"data\": {\"@x\": 7}}\n{\"type\": 1}\n";
+  CollectingSink sink;
+  const auto account = read_stacks(json, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(account->total == json.size());
+  CHECK(rows_of(sink) == Rows{" 2 samples", "main;f 3 samples", "bash, 7;g 5 allocs"});
+  CHECK(sink.counters.count("stacks_stack_without_count") == 1);
+  CHECK(sink.counters.count("stacks_other_line") == 3);
+  CHECK(sink.counters.count("stacks_unknown_line") == 1);
+  // A map is one line, which may be longer than what probes are shown.
+  const std::string long_map = "{\"type\": \"map\", \"data\": {\"@\": {\"\\n    f\\n\": 3, \"" +
+                               std::string(capture::kProbeBytes, ' ') + "\\n    g\\n\": 4}}}\n";
+  CHECK(bool{stacks::probe({std::as_bytes(std::span(long_map)).first(capture::kProbeBytes)})});
+  CollectingSink of_long;
+  REQUIRE(read_stacks(long_map, of_long).has_value());
+  CHECK(of_long.rows.size() == 2);
+  for (const std::string& other : {std::string("{\"type\": \"map\", \"data\": {\"@\": 3}}\n"),
+                                   std::string(300'000, '['), std::string("[1]\n")}) {
+    CHECK_FALSE(bool{probe_of(other)});
+  }
 }
 
 TEST_CASE("stacks: a node of a call tree weighs what those below it leave") {

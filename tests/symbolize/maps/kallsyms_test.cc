@@ -1,6 +1,8 @@
 #include "symbolize/maps/kallsyms.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -117,6 +119,33 @@ TEST_CASE("kallsyms: every symbol of the kernel is a reference, also one that na
     const Result<Kallsyms> symbols = Kallsyms::read(*source, one.name);
     REQUIRE(symbols.has_value());
     CHECK(symbols->reference_address().value_or(0) == one.address);
+    if (one.name != std::string_view("fixed_percpu_data")) {
+      const auto again = io::source_of_memory(bytes);
+      CHECK(Kallsyms::find(*again, one.name).value() == symbols->reference_address());
+    }
+  }
+}
+
+TEST_CASE("kallsyms: the reference is looked for no further than to where it stands") {
+  const std::string rest(std::size_t{1} << 20, '\n');
+  std::byte next{};
+  struct Case {
+    const char* start;
+    const char* reference;
+    bool to_the_end;
+  };
+  const Case cases[] = {{"ffffffff81000000 T _text\n", "_text", false},
+                        {"0000000000000000 T _text\n", "_text", false},
+                        {"ffffffff81000000 T _stext\n", "", false},
+                        {"ffffffff81000000 T _stext\n", "_text", true}};
+  for (const Case& one : cases) {
+    CAPTURE(one.start);
+    const std::vector<std::byte> bytes = test::bytes_of_text(one.start + rest);
+    const auto source = io::source_of_memory(bytes);
+    const auto found = Kallsyms::find(*source, one.reference);
+    const bool is_hidden = std::string_view(one.start).starts_with("0000");
+    CHECK(found.has_value() == !is_hidden);
+    CHECK((source->read(std::span(&next, 1)).value() == 0) == one.to_the_end);
   }
 }
 

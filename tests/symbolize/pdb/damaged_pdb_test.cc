@@ -1,11 +1,8 @@
 // What is read of a PDB, whole and with a byte changed anywhere: names, lines and what is said of
 // the damage.
 //
-// damaged_pdb.txt has a line for each file and place.
+// damaged_pdb.txt has a line of figures for each file.
 #include <cstddef>
-#include <fstream>
-#include <iterator>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,21 +11,13 @@
 #include <doctest/doctest.h>
 
 #include "io/byte_source.h"
-#include "support/known_lines.h"
-#include "support/source_folder.h"
+#include "support/damaged_answers.h"
 #include "symbolize/name_collector.h"
 #include "symbolize/names_codec.h"
 #include "symbolize/pdb/pdb_reader.h"
 
 namespace stackpack::test {
 namespace {
-
-std::vector<std::byte> stored(const std::string& path) {
-  std::ifstream in(source_folder() + '/' + path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
 
 std::string names_of_pdb(std::span<const std::byte> data) {
   const auto source = io::source_of_memory(data);
@@ -56,39 +45,11 @@ std::string names_of_pdb(std::span<const std::byte> data) {
   return text;
 }
 
-using Reading = std::string (*)(std::span<const std::byte>);
-
-// Places where files say where things are come first, and are closer to each other.
-std::set<std::size_t> places_of(std::size_t size) {
-  std::set<std::size_t> places;
-  for (std::size_t i = 0; i < 200; ++i) {
-    places.insert(i < size ? i : 0);
-    places.insert(size * i / 200);
-  }
-  return places;
-}
-
-void list(const std::string& path, Reading read, std::string& lines) {
-  std::vector<std::byte> data = stored(path);
-  REQUIRE(!data.empty());
-  lines += path + " whole " + digest_of(read(data)) + '\n';
-  for (const std::size_t place : places_of(data.size())) {
-    const std::byte before = data[place];
-    std::string answers;
-    for (const unsigned flipped : {0x01U, 0x40U, 0xFFU}) {
-      data[place] = before ^ static_cast<std::byte>(flipped);
-      answers += read(data) + '\n';
-    }
-    data[place] = before;
-    answers += read(std::span(data).first(place));
-    lines += path + ' ' + std::to_string(place) + ' ' + digest_of(answers) + '\n';
-  }
-}
-
 TEST_SUITE("damaged PDBs") {
   TEST_CASE("a PDB with a byte changed gives the names that it gave") {
     std::string lines;
-    list("testdata/symbols/inlined.pdb", names_of_pdb, lines);
+    const std::string path = "testdata/symbols/inlined.pdb";
+    list_damaged_answers(path, source_file(path), 200, names_of_pdb, lines);
     check_known_lines(lines, "tests/symbolize/pdb/damaged_pdb.txt");
   }
 }
