@@ -129,8 +129,9 @@ bool is_java_trace(std::string_view name) {
 
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
-  constexpr std::array<std::string_view, 8> kTraced = {
-      "External", "blocked", "woken", "preempted", "wall-time", "cswitch", "thread-time", "dummy"};
+  constexpr std::array<std::string_view, 9> kTraced = {"External",  "blocked",     "woken",
+                                                       "preempted", "wall-time",   "latency",
+                                                       "cswitch",   "thread-time", "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_java_trace(name)) {
     return EventKind::kTrace;
@@ -182,7 +183,8 @@ EventTraits traits_of(std::string_view event) {
   }
   traits.processors = name.unit;
   const bool waits = event == "blocked" || event == "woken" || event == "preempted" ||
-                     event == "wall-time" || event == "cswitch" || event == "thread-time";
+                     event == "wall-time" || event == "latency" || event == "cswitch" ||
+                     event == "thread-time";
   traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);
   return traits;
 }

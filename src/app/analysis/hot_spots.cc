@@ -14,6 +14,7 @@
 #include "core/sort_rows.h"
 #include "core/weight_scale.h"
 #include "query/function_pattern.h"
+#include "query/selection/latency_samples.h"
 
 namespace stackpack::app {
 
@@ -39,9 +40,31 @@ std::string pool_of(std::string_view name) {
   return pool;
 }
 
+bool by_frames(HotSpotKind by) {
+  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule ||
+         by == HotSpotKind::kPackage || by == HotSpotKind::kLine || by == HotSpotKind::kFile ||
+         by == HotSpotKind::kUnlinedAddress || by == HotSpotKind::kCodeAddress;
+}
+
+GroupBy group_by(HotSpotKind by) {
+  GroupBy keys;
+  keys.context = by_frames(by) || by == HotSpotKind::kCallstack;
+  keys.event = by == HotSpotKind::kEvent;
+  keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread ||
+               by == HotSpotKind::kComm || by == HotSpotKind::kPool || by == HotSpotKind::kSource;
+  keys.stack = !keys.event && !keys.track;
+  return keys;
+}
+
 // The row of a group that is not counted by its frames.
 std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group& group) {
   const query::SampleSelection& selection = counting.selection();
+  if (group_by(by).track) {
+    const query::Track& track = selection.tracks()[group.key.track];
+    if (const auto title = query::clock_title(track.pid, track.tid); !title.empty()) {
+      return std::string(title);
+    }
+  }
   switch (by) {
     case HotSpotKind::kEvent:
       return selection.choice().name_of(group.key.event);
@@ -74,24 +97,8 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
       return label.empty() ? "[no wait]" : std::string(label);
     }
     default:
-      return {};
+      return std::string(counting.wait_label(group.key.stack));
   }
-}
-
-bool by_frames(HotSpotKind by) {
-  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule ||
-         by == HotSpotKind::kPackage || by == HotSpotKind::kLine || by == HotSpotKind::kFile ||
-         by == HotSpotKind::kUnlinedAddress || by == HotSpotKind::kCodeAddress;
-}
-
-GroupBy group_by(HotSpotKind by) {
-  GroupBy keys;
-  keys.context = by_frames(by) || by == HotSpotKind::kCallstack;
-  keys.event = by == HotSpotKind::kEvent;
-  keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread ||
-               by == HotSpotKind::kComm || by == HotSpotKind::kPool || by == HotSpotKind::kSource;
-  keys.stack = !keys.event && !keys.track;
-  return keys;
 }
 
 // The parts of both, each once.
@@ -130,6 +137,13 @@ void join_equal(std::vector<HotSpot>& rows) {
     }
   }
   rows.resize(kept);
+}
+
+// Time on the clock that is of no code, whatever rows are.
+bool is_no_code(const SampleCounting& counting, const HotSpotQuery& query, const Group& group) {
+  const std::vector<std::string>& events = query.filters.filter.events;
+  return events.size() == 1 && events.front() == query::kLatencyEvent && by_frames(query.by) &&
+         !counting.wait_label(group.key.stack).empty();
 }
 
 using TitledValues = std::unordered_map<std::string, std::uint64_t>;
@@ -210,7 +224,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
             callstacks.add(stack, (*counting)->entities().all(), value, group.key.stack);
             return;
           }
-          if (!by_frames(query.by)) {
+          if (!by_frames(query.by) || is_no_code(**counting, query, group)) {
             std::uint64_t& sum = titled[title_of(**counting, query.by, group)];
             sum = core::saturating_sum(sum, value);
             return;
@@ -265,7 +279,9 @@ Status keep_functions(std::vector<HotSpot>& rows, const std::string& function) {
 void sort_hot_spots(std::vector<HotSpot>& rows, bool by_self) {
   core::sort_rows(rows, [by_self](const HotSpot& a, const HotSpot& b) {
     const auto key = [by_self](const HotSpot& row) {
-      return by_self ? std::tuple(~row.self, ~row.total) : std::tuple(~row.total, ~row.self);
+      const unsigned rank = query::clock_rank(row.name);
+      return by_self ? std::tuple(rank, ~row.self, ~row.total)
+                     : std::tuple(rank, ~row.total, ~row.self);
     };
     return std::tuple(key(a), std::tie(a.name, a.module, a.place)) <
            std::tuple(key(b), std::tie(b.name, b.module, b.place));

@@ -257,6 +257,10 @@ void add_wakers(CommandRow& sub, SampleFilter& filter) {
          "--wall", [&filter] { filter.events.emplace_back("wall-time"); },
          "all the time of threads: their runs, shared out among the samples taken then, and waits")
       ->group(kFilters);
+  sub.add_flag_callback(
+         "--latency", [&filter] { filter.events.emplace_back("latency"); },
+         "time on the clock: while P threads run, each has 1/P of it")
+      ->group(kFilters);
 }
 
 OptionRow* add_count(CommandRow& sub, CountBy& count) {

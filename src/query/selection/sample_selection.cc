@@ -7,6 +7,7 @@
 #include "core/saturating.h"
 #include "query/field_cursor.h"
 #include "query/name_pattern.h"
+#include "query/selection/latency_samples.h"
 
 namespace stackpack::query {
 
@@ -208,7 +209,7 @@ const SampleSelection::ThreadState* SampleSelection::select(const StoredSample& 
     return nullptr;
   }
   const ThreadState& state = state_of(sample.pid, sample.tid, sample.time_ns);
-  return state.wanted ? &state : nullptr;
+  return state.wanted || sample.pid == kClockPid ? &state : nullptr;
 }
 
 std::optional<std::uint32_t> SampleSelection::context_at(std::uint32_t pid, std::uint32_t tid,

@@ -13,6 +13,7 @@
 
 #include "io/directories.h"
 #include "query/selection/idle_pools.h"
+#include "query/selection/latency_samples.h"
 #include "query/selection/thread_time.h"
 #include "query/selection/wait_samples.h"
 #include "query/selection/wait_stacks.h"
@@ -394,7 +395,7 @@ Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
   const bool of_waits = is_named(kWallEvent) ||
                         std::any_of(kWaitEvents.begin(), kWaitEvents.end(),
                                     [&](const auto& event) { return is_named(event.second); });
-  if (filter.longer_than_ns != 0 && !of_waits) {
+  if (filter.longer_than_ns != 0 && !of_waits && !is_named(kLatencyEvent)) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "only the events blocked, woken and preempted have lengths"};
   }
@@ -408,6 +409,9 @@ Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
   Status added = add_wait_events(reader, filter, *view);
   if (added) {
     added = add_thread_time(reader, filter, *view);
+  }
+  if (added) {
+    added = add_latency(reader, filter, *view);
   }
   return added ? std::move(view) : Result<CaptureView>(added.error());
 }

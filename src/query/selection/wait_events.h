@@ -20,7 +20,8 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
 /// no event is one of `blocked`.
 SampleFilter with_wait_event(SampleFilter filter);
 
-/// view_of(), with these events and thread-time (thread_time.h) where the filter asks for them.
+/// view_of(), with these events, thread-time (thread_time.h) and latency (latency_samples.h) where
+/// the filter asks for them.
 Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter);
 
 }  // namespace stackpack::query
