@@ -32,6 +32,8 @@ constexpr NamedFormat kNamed[] = {
     {"pprof", ".txt", "pprof"},         {"foreign", ".pprof", "pprof"},
     {"foreign", ".raw", "folded"},      {"foreign", ".speedscope", "speedscope"},
     {"stacks", ".txt", "stacks"},       {"stacks", ".folded", "folded"},
+    {"v8", ".cpuprofile", "v8"},        {"v8", ".heapprofile", "v8"},
+    {"v8", ".json.gz", "v8"},
 };
 
 struct KnownFile {

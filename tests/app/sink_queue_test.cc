@@ -12,6 +12,7 @@ using stackpack::Error;
 using stackpack::ErrorCode;
 using stackpack::FrameMode;
 using stackpack::Sample;
+using stackpack::StackOrigin;
 using stackpack::Status;
 using stackpack::app::SinkQueue;
 using stackpack::capture::CallstackSink;
@@ -43,6 +44,7 @@ void feed(CallstackSink& sink, std::size_t count) {
     }
     Sample sample;
     sample.time_ns = i;
+    sample.origin = StackOrigin::kRecorded;
     const StackView stack{addresses, runs};
     switch (random() % 12) {
       case 0:
@@ -147,6 +149,7 @@ TEST_CASE("sink queue: destruction without finish ends the thread") {
   CollectingSink sink;
   {
     SinkQueue queue(sink);
+    queue.add_event({"event", false});
     REQUIRE(queue.add_sample({}, {}).has_value());
   }
   CHECK(sink.rows.size() == 1);

@@ -198,12 +198,12 @@ class StacksReader {
 }  // namespace
 
 capture::Probe probe(const capture::CaptureHead& head) {
-  if (capture::JsonOutline(head.bytes).is_json()) {
-    return {capture::ProbeAnswer::kNo, "is JSON"};
-  }
   const DialectAnswer answer = dialect_of(head);
   if (answer.dialect == nullptr) {
     return {capture::ProbeAnswer::kNo, "has no callstacks of several lines"};
+  }
+  if (!answer.dialect->is_json && capture::JsonOutline(head.bytes).is_json()) {
+    return {capture::ProbeAnswer::kNo, "is JSON"};
   }
   return {capture::ProbeAnswer::kPossible, answer.dialect->writer, answer.share};
 }
