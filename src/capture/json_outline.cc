@@ -1,6 +1,7 @@
 #include "capture/json_outline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -15,9 +16,14 @@ constexpr std::string_view kEndsOfWord = " \t\r\n,]}:[{\"";
 constexpr std::size_t kMostLevels = 64;      // what follows a deeper one is not looked at
 constexpr std::size_t kMostNotedLevels = 5;  // of paths
 
-bool is_word(std::string_view word) {
-  return word.find_first_not_of("+-.0123456789abcdefghijklmnopqrstuvwxyzEINY") ==
-         std::string_view::npos;
+// A number, or a name that has a meaning; the last word of a text may be cut. `[unknown];main 3` is
+// no array.
+bool is_word(std::string_view word, bool is_last) {
+  constexpr std::string_view kNames[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
+  return word.find_first_not_of("+-.0123456789eE") == std::string_view::npos ||
+         std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) {
+           return name == word || (is_last && name.starts_with(word));
+         });
 }
 
 }  // namespace
@@ -142,7 +148,7 @@ class JsonOutline::Scan {
   std::optional<std::string_view> take_word() {
     const std::string_view word = rest_.substr(0, rest_.find_first_of(kEndsOfWord));
     rest_.remove_prefix(word.size());
-    return word.empty() || !is_word(word) ? std::nullopt : std::optional(word);
+    return word.empty() || !is_word(word, rest_.empty()) ? std::nullopt : std::optional(word);
   }
 
   JsonOutline& outline_;

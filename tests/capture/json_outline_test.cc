@@ -51,3 +51,15 @@ TEST_CASE("json outline: what breaks the grammar is no JSON") {
   const std::vector<std::byte> deep = test::TestBytes().text(std::string(1000, '[') + "}").bytes;
   CHECK(JsonOutline(deep).is_json());
 }
+
+TEST_CASE("json outline: frames in brackets are no array") {
+  for (const std::string_view text :
+       {"[unknown];main 3\n", "[broken callstack];leaf 9\n", "[kernel.kallsyms];f 1\n", "[x86]"}) {
+    CAPTURE(text);
+    CHECK_FALSE(JsonOutline(std::as_bytes(std::span(text))).is_json());
+  }
+  for (const std::string_view text : {"[true, null, -1.5e+3, NaN]", "[tru", "[Infinity]"}) {
+    CAPTURE(text);
+    CHECK(JsonOutline(std::as_bytes(std::span(text))).is_json());
+  }
+}
