@@ -6,16 +6,14 @@
 namespace stackpack::capture {
 
 void NameTimes::add(Id id, std::uint64_t time_ns, std::string_view name) {
-  if (id.first == kUnknownId || count_ >= kMost) {
+  if (id.first == kUnknownId) {
     return;
   }
   auto& names = names_[id];
-  const auto known = names.find(name);
-  if (known == names.end()) {
-    names.emplace(name, time_ns);
-    ++count_;
-  } else {
+  if (const auto known = names.find(name); known != names.end()) {
     known->second = std::min(known->second, time_ns);
+  } else {
+    names.emplace(name, time_ns);
   }
 }
 

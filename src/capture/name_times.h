@@ -1,3 +1,4 @@
+// Since when processes and threads have their names, where a file has a thread for each of them.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,10 @@ namespace stackpack::capture {
 /// Names of processes and threads, each with the first time at which a sample has it; samples come
 /// in any time order.
 ///
-/// Memory: the distinct (process, thread, name), of which there are at most kMost.
+/// Memory: the distinct (process, thread, name): no more than the threads and profiles that the
+/// reader of a file allows.
 class NameTimes {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 20;
-
   void process(std::uint32_t pid, std::uint64_t time_ns, std::string_view name) {
     add({pid, kUnknownId}, time_ns, name);
   }
@@ -34,7 +34,6 @@ class NameTimes {
   void add(Id id, std::uint64_t time_ns, std::string_view name);
 
   std::map<Id, std::map<std::string, std::uint64_t, std::less<>>> names_;
-  std::size_t count_ = 0;
 };
 
 }  // namespace stackpack::capture

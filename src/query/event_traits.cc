@@ -127,11 +127,15 @@ bool is_java_trace(std::string_view name) {
          name.starts_with("profiler.WallClockSample/");
 }
 
+// Events that are made of intervals or switches, and weigh ns.
+bool is_time_of_threads(std::string_view event) {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "blocked", "woken", "preempted", "wall-time", "latency", "cswitch", "thread-time"};
+  return std::find(kNames.begin(), kNames.end(), event) != kNames.end();
+}
+
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
-  constexpr std::array<std::string_view, 9> kTraced = {"External",  "blocked",     "woken",
-                                                       "preempted", "wall-time",   "latency",
-                                                       "cswitch",   "thread-time", "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_java_trace(name)) {
     return EventKind::kTrace;
@@ -142,7 +146,7 @@ EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   }
   const bool of_system =
       counter.empty() && base.find_first_of(event.has_terms ? ":" : ":/") != std::string_view::npos;
-  return of_system || std::find(kTraced.begin(), kTraced.end(), base) != kTraced.end()
+  return of_system || is_time_of_threads(base) || base == "External" || base == "dummy"
              ? EventKind::kTrace
              : EventKind::kWork;
 }
@@ -182,10 +186,7 @@ EventTraits traits_of(std::string_view event) {
     traits.same_as += ':' + scope;
   }
   traits.processors = name.unit;
-  const bool waits = event == "blocked" || event == "woken" || event == "preempted" ||
-                     event == "wall-time" || event == "latency" || event == "cswitch" ||
-                     event == "thread-time";
-  traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);
+  traits.unit = is_time_of_threads(event) ? "ns" : unit_of(name.base, traits.kind);
   return traits;
 }
 

@@ -246,8 +246,8 @@ class CodeReader {
       row.offset = piece.start + (one.address - address);
       row.text = one.text;
       for (; hit != piece.hits.end() && hit->offset < row.offset + one.size; ++hit) {
-        row.self = core::saturating_sum(row.self, hit->self);
-        row.total = core::saturating_sum(row.total, hit->total);
+        core::add_saturating(row.self, hit->self);
+        core::add_saturating(row.total, hit->total);
       }
     }
     if (code.instructions.empty()) {

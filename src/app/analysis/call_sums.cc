@@ -49,17 +49,17 @@ void CallSums::add(std::span<const std::uint32_t> leaf_first, std::uint64_t valu
     Pair& pair = pairs_[last_pairs_[level]];
     if (pair.last_stack != stacks_) {
       pair.last_stack = stacks_;
-      pair.total = core::saturating_sum(pair.total, value);
+      core::add_saturating(pair.total, value);
     }
     Sum& sum = sum_of(last_stack_[level]);
     if (sum.last_stack != stacks_) {
       sum.last_stack = stacks_;
-      sum.total = core::saturating_sum(sum.total, value);
+      core::add_saturating(sum.total, value);
     }
   }
   if (depth != 0) {
-    pairs_[last_pairs_.back()].self = core::saturating_sum(pairs_[last_pairs_.back()].self, value);
-    sum_of(last_stack_.back()).self = core::saturating_sum(sum_of(last_stack_.back()).self, value);
+    core::add_saturating(pairs_[last_pairs_.back()].self, value);
+    core::add_saturating(sum_of(last_stack_.back()).self, value);
   }
 }
 
@@ -127,7 +127,7 @@ Result<std::unique_ptr<const CallSums>> CallSums::count(const Reader& reader,
         by_context, [&](const query::Group& group, std::span<const std::uint32_t> stack) {
           const std::uint64_t value = (*counting)->value_of(group);
           graph->about_.samples += group.count;
-          graph->about_.value = core::saturating_sum(graph->about_.value, value);
+          core::add_saturating(graph->about_.value, value);
           if (graph->pairs_.size() <= kMostPairs) {
             graph->add(stack, value);
           }

@@ -46,10 +46,9 @@ class Tree {
           child_of(level == 0 ? kRoot : path_.back(), leaf_first[depth - 1 - level], level));
     }
     for (const std::uint32_t node : path_) {
-      nodes_[node].total = core::saturating_sum(nodes_[node].total, value);
+      core::add_saturating(nodes_[node].total, value);
     }
-    nodes_[path_.empty() ? kRoot : path_.back()].self =
-        core::saturating_sum(nodes_[path_.empty() ? kRoot : path_.back()].self, value);
+    core::add_saturating(nodes_[path_.empty() ? kRoot : path_.back()].self, value);
   }
 
   // Numbers of the largest ones, of each parent the largest child first; with their ranks.
@@ -144,7 +143,7 @@ Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std:
         keys, [&](const query::Group& group, std::span<const std::uint32_t> stack) {
           const std::uint64_t value = (*counting)->value_of(group);
           result.about.samples += group.count;
-          result.about.value = core::saturating_sum(result.about.value, value);
+          core::add_saturating(result.about.value, value);
           tree.add(stack, value);
         });
   } while (counted && result.about.samples == 0 && (*counting)->choose_next_event());

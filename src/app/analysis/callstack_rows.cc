@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/no_callstack.h"
 #include "core/saturating.h"
 
 namespace stackpack::app {
@@ -9,7 +10,6 @@ namespace stackpack::app {
 namespace {
 
 constexpr char kBetween = ';';
-constexpr std::string_view kNoCallstack = "[no callstack]";
 constexpr std::uint64_t kParts = std::uint64_t{1} << 32;  // there are fewer
 
 // Calls take(part) for what is between semicolons.
@@ -77,9 +77,9 @@ void CallstackRows::add(std::span<const std::uint32_t> leaf_first,
     }
     path_.push_back({entity, node});
   }
-  Node& row = nodes_[node == kRoot ? below(kRoot, kNoCallstack) : node];
+  Node& row = nodes_[node == kRoot ? below(kRoot, core::kNoCallstack) : node];
   row.is_row = true;
-  row.value = core::saturating_sum(row.value, value);
+  core::add_saturating(row.value, value);
   row.stack = std::min(row.stack, stack);
 }
 

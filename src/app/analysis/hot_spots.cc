@@ -130,8 +130,8 @@ void join_equal(std::vector<HotSpot>& rows) {
         [&](std::uint32_t other) { return is_same(rows[other], rows[i]); },
         [&](std::uint32_t other) { return hash_of(rows[other]); });
     if (at != kept) {
-      rows[at].self = core::saturating_sum(rows[at].self, rows[i].self);
-      rows[at].total = core::saturating_sum(rows[at].total, rows[i].total);
+      core::add_saturating(rows[at].self, rows[i].self);
+      core::add_saturating(rows[at].total, rows[i].total);
     } else if (kept++ != i) {
       rows[at] = std::move(rows[i]);
     }
@@ -194,7 +194,7 @@ void HotSpots::add(HotSpots other) {
   notices.insert(notices.end(), other.notices.begin(), other.notices.end());
   samples += other.samples;
   rows_left_out += other.rows_left_out;
-  value = core::saturating_sum(value, other.value);
+  core::add_saturating(value, other.value);
   if (rows.empty()) {
     rows = std::move(other.rows);
   } else {
@@ -219,14 +219,14 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
         group_by(query.by), [&](const Group& group, std::span<const std::uint32_t> stack) {
           const std::uint64_t value = (*counting)->value_of(group);
           result.samples += group.count;
-          result.value = core::saturating_sum(result.value, value);
+          core::add_saturating(result.value, value);
           if (query.by == HotSpotKind::kCallstack) {
             callstacks.add(stack, (*counting)->entities().all(), value, group.key.stack);
             return;
           }
           if (!by_frames(query.by) || is_no_code(**counting, query, group)) {
             std::uint64_t& sum = titled[title_of(**counting, query.by, group)];
-            sum = core::saturating_sum(sum, value);
+            core::add_saturating(sum, value);
             return;
           }
           sums.begin_stack();

@@ -32,7 +32,7 @@ class NeighbourSums {
         add_frame(value, stack, i, side);
       }
     }
-    total_ = core::saturating_sum(total_, value);
+    core::add_saturating(total_, value);
   }
 
   [[nodiscard]] bool any() const { return total_ != 0; }
@@ -59,7 +59,7 @@ class NeighbourSums {
 
   void add_frame(std::uint64_t value, Stack stack, std::size_t i, NeighbourSide side) {
     const bool is_leaf = i == 0;
-    self_ = core::saturating_sum(self_, is_leaf ? value : 0);
+    core::add_saturating(self_, is_leaf ? value : 0);
     matches_.add_total(stack[i], value);
     if (is_leaf) {
       matches_.add_self(stack[i], value);
@@ -89,7 +89,7 @@ class NeighbourSearch {
   void add(const Group& group, Stack stack) {
     const std::uint64_t value = counting_.value_of(group);
     result_.around.samples += group.count;
-    result_.around.value = core::saturating_sum(result_.around.value, value);
+    core::add_saturating(result_.around.value, value);
     judge_new_entities();
     for (std::size_t way = 0; way < ways_.size(); ++way) {
       const Fit fit = static_cast<Fit>(way);

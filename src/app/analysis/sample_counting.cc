@@ -189,7 +189,7 @@ Status SampleCounting::each_group_of_samples(const query::GroupBy& by, const Row
                                 by.context ? sample.context : 0, *row};
       Group& group = groups.try_emplace(key, Group{key}).first->second;
       group.count += sample.count;
-      group.weight = core::saturating_sum(group.weight, sample.weight);
+      core::add_saturating(group.weight, sample.weight);
     }
     return {};
   };

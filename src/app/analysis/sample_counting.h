@@ -104,12 +104,12 @@ class EntitySums {
     Sum& sum = at(number);
     if (sum.last_stack != stack_) {
       sum.last_stack = stack_;
-      sum.total = core::saturating_sum(sum.total, value);
+      core::add_saturating(sum.total, value);
     }
   }
   void add_self(std::uint32_t number, std::uint64_t value) {
     std::uint64_t& self = at(number).self;
-    self = core::saturating_sum(self, value);
+    core::add_saturating(self, value);
   }
 
   template <typename Name>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/diff/renames.h"
+#include "core/no_callstack.h"
 #include "diff/function_identity.h"
 #include "query/naming/entity_table.h"
 #include "query/naming/stack_tree.h"
@@ -155,7 +156,7 @@ std::string RowTable::path_text(std::uint32_t row) const {
   for (auto entity = path.rbegin(); entity != path.rend(); ++entity) {
     text += (text.empty() ? "" : ";") + functions[*entity].name;
   }
-  return text.empty() ? "[no callstack]" : text;
+  return text.empty() ? std::string(core::kNoCallstack) : text;
 }
 
 Result<RowTable> pair_rows(const std::array<SideProfile, 2>& sides, DiffGrain by,

@@ -150,7 +150,7 @@ Result<std::vector<core::ScaledNumber>> weights_of_events(const Reader& reader,
         for (const query::SelectedSample& sample : block) {
           if (sample.event < weights.size()) {
             std::uint64_t& weight = weights[sample.event].digits;
-            weight = core::saturating_sum(weight, sample.weight);
+            core::add_saturating(weight, sample.weight);
           }
         }
         return {};

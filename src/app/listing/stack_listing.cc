@@ -19,7 +19,7 @@ constexpr std::size_t kListedAtOnce = 4096;
 void count(std::vector<std::uint64_t>& counts, StackId stack, StackOrigin origin,
            std::uint64_t samples) {
   if (has_chain(origin) && stack < counts.size()) {
-    counts[stack] = core::saturating_sum(counts[stack], samples);
+    core::add_saturating(counts[stack], samples);
   }
 }
 

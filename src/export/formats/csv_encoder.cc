@@ -271,8 +271,7 @@ class CsvEncoder {
             }
             write_references(**table, sample);
             job_.report.samples += sample.count;
-            job_.report.weight =
-                core::saturating_sum(job_.report.weight, job_.selection.value_of(sample));
+            core::add_saturating(job_.report.weight, job_.selection.value_of(sample));
           }
           return (*table)->status();
         });

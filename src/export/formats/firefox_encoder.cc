@@ -151,7 +151,7 @@ class FirefoxEncoder {
     json_.StartArray();
     Status status = replay([this](const LaneSample& sample) {
       job_.report.samples += sample.count;
-      job_.report.weight = core::saturating_sum(job_.report.weight, sample.value);
+      core::add_saturating(job_.report.weight, sample.value);
       distinct_.add(sample.node);
       if (sample.node == query::StackTree::kRoot) {
         json_.Null();

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "core/no_callstack.h"
 #include "core/saturating.h"
 #include "core/weight_scale.h"
 #include "export/job/export_job.h"
@@ -17,7 +18,6 @@ namespace stackpack::exporting {
 namespace {
 
 constexpr char kSeparator = ';';
-constexpr std::string_view kNoCallstack = "[no callstack]";
 
 std::string named(std::string_view name, std::uint32_t id) {
   std::string text(name.empty() ? std::string_view("[unknown]") : name);
@@ -35,7 +35,7 @@ class FoldedEncoder {
                                    .separator = kSeparator,
                                    .unfold = job.options.folded.inlines}),
         resolver_(job.selection, locations_, tree_, job.options.folds_broken()),
-        no_callstack_(locations_.intern_text(kNoCallstack)) {}
+        no_callstack_(locations_.intern_text(core::kNoCallstack)) {}
 
   Status add_up() {
     query::SampleGrouper grouper(job_.selection,
@@ -122,9 +122,9 @@ class FoldedEncoder {
         totals_.resize(tree_.node_count());
       }
       const std::uint64_t value = job_.selection.value_of_group(groups[i]);
-      totals_[node] = core::saturating_sum(totals_[node], value);
+      core::add_saturating(totals_[node], value);
       job_.report.samples += groups[i].count;
-      job_.report.weight = core::saturating_sum(job_.report.weight, value);
+      core::add_saturating(job_.report.weight, value);
     }
     return {};
   }

@@ -106,7 +106,7 @@ class OtlpEncoder {
         entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0, 0});
       }
       entries_.back().count += group.count;
-      entries_.back().weight = core::saturating_sum(entries_.back().weight, group.weight);
+      core::add_saturating(entries_.back().weight, group.weight);
       entry_of_group_[order[i]] = static_cast<std::uint32_t>(entries_.size() - 1);
     }
   }
@@ -229,8 +229,7 @@ class OtlpEncoder {
       profiles_.push_back({entry.event, owner, samples_.size(), 0});
     }
     job_.report.samples += entry.count;
-    job_.report.weight =
-        core::saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
+    core::add_saturating(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
   }
   [[nodiscard]] bool is_weighted(const Entry& entry) const {
     return job_.selection.choice().weighted(entry.event);

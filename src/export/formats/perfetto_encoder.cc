@@ -237,11 +237,11 @@ class PerfettoEncoder {
   void write_sample(const query::SelectedSample& sample, std::uint32_t node) {
     const std::uint64_t value = job_.selection.value_of(sample);
     job_.report.samples += sample.count;
-    job_.report.weight = core::saturating_sum(job_.report.weight, value);
+    core::add_saturating(job_.report.weight, value);
     distinct_.add(node);
     Sequence& sequence = sequence_of(job_.selection.choice().joined(sample.event));
     std::uint64_t& count = sequence.counts[sample.cpu];
-    count = core::saturating_sum(count, value);
+    core::add_saturating(count, value);
     {
       protozero::pbf_writer packet(packet_);
       packet.add_uint64(perfetto::packet::kTimestamp, sample.time_ns);

@@ -206,7 +206,7 @@ class PprofEncoder {
       std::size_t end = begin;
       for (; end < lines_.size() && place(lines_[end]) == place(lines_[begin]); ++end) {
         count += groups[lines_[end].group].count;
-        weight = core::saturating_sum(weight, groups[lines_[end].group].weight);
+        core::add_saturating(weight, groups[lines_[end].group].weight);
       }
       write_sample(lines_[begin], count, weight);
       job_.report.samples += count;

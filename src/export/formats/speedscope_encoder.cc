@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/no_callstack.h"
 #include "core/saturating.h"
 #include "core/weight_scale.h"
 #include "export/job/export_job.h"
@@ -13,8 +14,6 @@
 namespace stackpack::exporting {
 
 namespace {
-
-constexpr std::string_view kNoCallstack = "[no callstack]";
 
 class SpeedscopeEncoder {
  public:
@@ -111,7 +110,7 @@ class SpeedscopeEncoder {
   void write_stack(std::uint32_t node) {
     tree_.path_to_root(node, path_);
     if (path_.empty()) {
-      path_ = {locations_.parts(locations_.name_alone(kNoCallstack)).front()};
+      path_ = {locations_.parts(locations_.name_alone(core::kNoCallstack)).front()};
     }
     json_.StartArray();
     for (std::size_t i = path_.size(); i-- > 0;) {
@@ -122,7 +121,7 @@ class SpeedscopeEncoder {
 
   void count(const LaneSample& sample) {
     job_.report.samples += sample.count;
-    job_.report.weight = core::saturating_sum(job_.report.weight, sample.value);
+    core::add_saturating(job_.report.weight, sample.value);
     distinct_.add(sample.node);
   }
 
@@ -165,8 +164,8 @@ class SpeedscopeEncoder {
     const Status status = replay([&](const LaneSample& sample) {
       count(sample);
       std::uint64_t& weight = weights[sample.node];
-      weight = core::saturating_sum(weight, sample.value);
-      total = core::saturating_sum(total, sample.value);
+      core::add_saturating(weight, sample.value);
+      core::add_saturating(total, sample.value);
     });
     const auto [unit, decimals] =
         core::parse_unit(job_.selection.choice().measure_of(lane.event).unit);

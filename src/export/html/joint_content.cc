@@ -151,7 +151,7 @@ std::vector<std::size_t> JointContent::events_in_order() const {
         measures_[events_[number].count.value_or(events_[number].weight.value_or(0))];
     std::uint64_t total = 0;
     for (const NodeValue& own : measure.values) {
-      total = core::saturating_sum(total, own.value);
+      core::add_saturating(total, own.value);
     }
     return std::tuple(query::traits_of(measure.what.name).kind, ~total, number);
   };

@@ -56,7 +56,7 @@ class JointPage {
     }
     std::uint64_t samples = 0;
     for (const ReadFile& file : files_) {
-      samples = core::saturating_sum(samples, file.samples);
+      core::add_saturating(samples, file.samples);
     }
     if (samples == 0 && !options_.filter.empty()) {
       return Error{ErrorCode::kUsage, kNoOffset,
@@ -193,7 +193,7 @@ class JointPage {
         continue;
       }
       const std::uint64_t duration = file.range.last_ns - file.range.first_ns;
-      covered = core::saturating_sum(covered, duration);
+      core::add_saturating(covered, duration);
       longest = std::max(longest, duration);
       by_date_ = by_date_ && file.wall_ns.has_value();
       first = std::min(first, file.wall_ns.value_or(0));

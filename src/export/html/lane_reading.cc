@@ -277,7 +277,7 @@ void LaneReading::encode(const WaitInterval& row, std::uint32_t context) {
   for (std::size_t i = 0; i < kWaitMeasures.size(); ++i) {
     if (kWaitMeasures[i].first == row.state && !lanes_.lanes.back().waits_for_work) {
       std::uint64_t& sum = sums_[i][low_of(spot)];
-      sum = core::saturating_sum(sum, row.to_ns - row.from_ns);
+      core::add_saturating(sum, row.to_ns - row.from_ns);
     }
   }
 }
@@ -333,7 +333,7 @@ void LaneReading::add_measures(const PageTree& tree, PageContent& content) {
     for (std::size_t stack = 0; stack < sums_[i].size(); ++stack) {
       if (sums_[i][stack] != 0) {
         std::uint64_t& sum = by_node[stack == 0 ? 0 : tree.node_of(resolved_[stack - 1])];
-        sum = core::saturating_sum(sum, sums_[i][stack]);
+        core::add_saturating(sum, sums_[i][stack]);
       }
     }
     if (by_node.empty() || is_taken(kWaitMeasures[i].second)) {

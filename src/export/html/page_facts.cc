@@ -216,7 +216,7 @@ void report_weights(const PageContent& content, ExportReport& report) {
   report.stacks = distinct.count();
   if (!content.measures.empty()) {
     for (const NodeValue& own : content.self.front().front()) {
-      report.weight = core::saturating_sum(report.weight, own.value);
+      core::add_saturating(report.weight, own.value);
     }
   }
 }

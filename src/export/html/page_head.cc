@@ -120,7 +120,7 @@ class HeadWriter {
       for (const auto& side : content_.self) {
         std::uint64_t total = 0;
         for (const NodeValue& own : side[i]) {
-          total = core::saturating_sum(total, own.value);
+          core::add_saturating(total, own.value);
         }
         large(total);
       }

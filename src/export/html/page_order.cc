@@ -96,12 +96,12 @@ std::vector<std::uint64_t> totals_of(const PageContent& content, std::size_t mea
   std::vector<std::uint64_t> totals(content.parents.size());
   for (const auto& side : content.self) {
     for (const NodeValue& own : side[measure]) {
-      totals[own.node] = core::saturating_sum(totals[own.node], own.value);
+      core::add_saturating(totals[own.node], own.value);
     }
   }
   for (std::size_t node = totals.size(); node-- > 1;) {
     std::uint64_t& outer = totals[content.parents[node]];
-    outer = core::saturating_sum(outer, totals[node]);
+    core::add_saturating(outer, totals[node]);
   }
   return totals;
 }

@@ -117,8 +117,8 @@ void PageTree::merge_entries(std::vector<Entry>& entries) const {
   for (const Entry& entry : entries) {
     if (kept != 0 && entries[kept - 1].node == entry.node) {
       Entry& same = entries[kept - 1];
-      same.count = core::saturating_sum(same.count, entry.count);
-      same.weight = core::saturating_sum(same.weight, entry.weight);
+      core::add_saturating(same.count, entry.count);
+      core::add_saturating(same.weight, entry.weight);
     } else {
       entries[kept++] = entry;
     }
@@ -134,7 +134,7 @@ Status PageTree::read(const std::function<Status(query::StackResolver&)>& more) 
       [&](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) -> Status {
         for (std::size_t i = 0; i < groups.size(); ++i) {
           const query::Group& group = groups[i];
-          samples_ = core::saturating_sum(samples_, group.count);
+          core::add_saturating(samples_, group.count);
           entries_[group.key.event].push_back({nodes[i], group.count, group.weight});
           sample_nodes_.add(group.key.stack, group.key.context, nodes[i]);
         }

@@ -64,8 +64,8 @@ bool SummedRows::add(const TimeRow& row, std::size_t limit) {
       },
       [this](std::uint32_t i) { return hash_of_row(rows_[i]); });
   if (at != fresh) {
-    rows_[at].count = core::saturating_sum(rows_[at].count, row.count);
-    rows_[at].weight = core::saturating_sum(rows_[at].weight, row.weight);
+    core::add_saturating(rows_[at].count, row.count);
+    core::add_saturating(rows_[at].weight, row.weight);
     return true;
   }
   if (rows_.size() == limit) {

@@ -12,6 +12,7 @@
 #include "capture/synthetic_frames.h"
 #include "capture/text_head.h"
 #include "capture/weighted_events.h"
+#include "core/no_callstack.h"
 #include "core/weight_scale.h"
 #include "formats/folded/folded_losses.h"
 
@@ -22,7 +23,6 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
-constexpr std::string_view kNoCallstack = "[no callstack]";  // as the export writes it
 constexpr std::string_view kEvent = "samples";
 constexpr std::string_view kEventBefore = "samples.before";  // of the first of two counts
 // Events of austin's modes full and memory, as austin-python calls them.
@@ -263,7 +263,7 @@ class FoldedReader {
 
   Status add(const Line& line) {
     addresses_.clear();
-    const bool has_frames = !line.frames.empty() && line.frames != kNoCallstack;
+    const bool has_frames = !line.frames.empty() && line.frames != core::kNoCallstack;
     for (std::string_view rest = line.frames; has_frames;) {
       const std::size_t end = rest.find(kSeparator);
       capture::FunctionFact function;

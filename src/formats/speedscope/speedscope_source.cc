@@ -19,6 +19,7 @@
 #include "capture/name_times.h"
 #include "capture/synthetic_frames.h"
 #include "capture/weighted_events.h"
+#include "core/no_callstack.h"
 #include "core/rapid_json.h"
 #include "core/weight_scale.h"
 #include "formats/speedscope/speedscope_losses.h"
@@ -316,7 +317,7 @@ class SpeedscopeReader : public capture::JsonScalars<SpeedscopeReader> {
   [[nodiscard]] TraceEventFrame own_frame() const {
     TraceEventFrame frame;
     frame.name = frame_.function.empty() ? frame_.name : frame_.function;
-    frame.role = frame_.name == "[no callstack]" ? FrameRole::kGroup : FrameRole::kCode;
+    frame.role = frame_.name == core::kNoCallstack ? FrameRole::kGroup : FrameRole::kCode;
     return frame;
   }
 

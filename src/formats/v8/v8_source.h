@@ -1,3 +1,4 @@
+// Profiles of V8 as a source of samples.
 #pragma once
 
 #include <cstdint>

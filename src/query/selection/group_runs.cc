@@ -75,8 +75,8 @@ class GroupPacker {
 };
 
 void add_to(Group& sum, const Group& group) {
-  sum.count = core::saturating_sum(sum.count, group.count);
-  sum.weight = core::saturating_sum(sum.weight, group.weight);
+  core::add_saturating(sum.count, group.count);
+  core::add_saturating(sum.weight, group.weight);
 }
 
 }  // namespace

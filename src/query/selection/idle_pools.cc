@@ -19,11 +19,11 @@ void IdlePools::add(const WaitInterval& row) {
   }
   const std::uint64_t length = row.to_ns - row.from_ns;
   if (row.state == WaitState::kBlocked) {
-    blocked_ns_ = core::saturating_sum(blocked_ns_, length);
+    core::add_saturating(blocked_ns_, length);
     is_idle_worker_ =
         is_idle_worker_ || (row.reason < reasons_.size() && reasons_[row.reason] == kIdleWorker);
   } else if (row.state != WaitState::kUnknown && row.state != WaitState::kExited) {
-    able_ns_ = core::saturating_sum(able_ns_, length);
+    core::add_saturating(able_ns_, length);
   }
 }
 

@@ -13,11 +13,13 @@
 
 #include "capture/life_index.h"
 #include "capture/synthetic_frames.h"
+#include "core/no_callstack.h"
 #include "io/directories.h"
 #include "query/event_traits.h"
 #include "query/name_pattern.h"
 #include "query/selection/latency_sweep.h"
-#include "query/selection/thread_time.h"
+#include "query/selection/made_samples.h"
+#include "query/selection/wait_samples.h"
 #include "scratch/external_sort.h"
 #include "stackpack/waits.h"
 
@@ -26,14 +28,11 @@ namespace stackpack::query {
 namespace {
 
 using capture::SyntheticFrames;
-using LatencyVisit = std::function<bool(std::span<const StoredSample>)>;
-
-constexpr std::size_t kLatencyAtOnce = 4096;
 
 // In the order in which reports have them; after them what has a thread and a sample, and no
 // callstack.
 constexpr std::array<std::string_view, 4> kTitles = {"[nothing runs]", "[not sampled]",
-                                                     "[not recorded]", "[no callstack]"};
+                                                     "[not recorded]", core::kNoCallstack};
 constexpr std::uint32_t kNothingRuns = 0;
 constexpr std::uint32_t kNotSampled = 1;
 constexpr std::uint32_t kNotRecorded = 2;
@@ -98,17 +97,6 @@ struct EdgeOrder {
   }
 };
 
-struct NumberedSample {
-  StoredSample sample;
-  std::uint64_t number = 0;
-};
-struct SampleOrder {
-  static std::uint64_t key(const NumberedSample& row) { return row.sample.time_ns; }
-  static bool before(const NumberedSample& a, const NumberedSample& b) {
-    return std::tuple(a.sample.time_ns, a.number) < std::tuple(b.sample.time_ns, b.number);
-  }
-};
-
 // Lost records end intervals of all states; a thread whose switch-in is missing has another one.
 bool is_cut_by_lost(const WaitInterval& row) {
   return (row.flags & kWaitCut) != 0 && row.state != WaitState::kAwake &&
@@ -133,7 +121,7 @@ class RunsByTime {
         first_ns_ = std::min(first_ns_, row.from_ns);
         last_ns_ = std::max(last_ns_, row.to_ns);
         if (is_cut_by_lost(row)) {
-          cuts_.push_back(row.to_ns);
+          note_cut(row.to_ns);
         }
         added = added ? note(row) : added;
       }
@@ -143,8 +131,7 @@ class RunsByTime {
       return read ? added : read;
     }
     added = flush();
-    std::sort(cuts_.begin(), cuts_.end());
-    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    settle_cuts();
     return added && !cuts_.empty() ? find_gaps() : added;
   }
 
@@ -156,6 +143,20 @@ class RunsByTime {
 
  private:
   static constexpr std::size_t kEdges = std::size_t{1} << 18;
+
+  // Lost records cut the intervals of many threads at one time.
+  void note_cut(std::uint64_t time_ns) {
+    cuts_.push_back(time_ns);
+    if (cuts_.size() >= most_cuts_) {
+      settle_cuts();
+      most_cuts_ = std::max(most_cuts_, 2 * cuts_.size());
+    }
+  }
+
+  void settle_cuts() {
+    std::sort(cuts_.begin(), cuts_.end());
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  }
 
   // A run that goes on in the next row is one.
   Status note(const WaitInterval& row) {
@@ -210,6 +211,7 @@ class RunsByTime {
   std::uint64_t last_ns_ = 0;
   WaitInterval run_{};
   std::vector<std::uint64_t> cuts_;
+  std::size_t most_cuts_ = 4096;  // then equal ones go
   LatencySweep::Gaps gaps_;
   scratch::ExternalSort<RunEdge, EdgeOrder> edges_;
 };
@@ -226,27 +228,19 @@ class LatencySamples {
     }
   }
 
-  Status samples(const SampleQuery& query, const LatencyVisit& visit) const {
+  Status samples(const SampleQuery& query, const SampleVisit& visit) const {
     if (query.any_order) {
       return in_order_of_ends(query, visit);
     }
-    scratch::ExternalSort<NumberedSample, SampleOrder> sorted(io::temporary_directory(), kSamples);
-    std::uint64_t number = 0;
+    SamplesByTime sorted;
     Status added;
     const Status made = in_order_of_ends(query, [&](std::span<const StoredSample> block) {
       for (const StoredSample& sample : block) {
-        added = added ? sorted.add({sample, number++}) : added;
+        added = added ? sorted.add(sample) : added;
       }
       return added.has_value();
     });
     return !added ? added : made ? give_sorted(sorted, visit) : made;
-  }
-
-  Status columns(const SampleScan& scan,
-                 const std::function<bool(const SampleColumns&)>& visit) const {
-    ColumnsOfSamples columns;
-    return samples(scan.query,
-                   [&](std::span<const StoredSample> block) { return visit(columns.of(block)); });
   }
 
   Status callstacks(std::span<const StackId> ids,
@@ -271,20 +265,17 @@ class LatencySamples {
   }
 
  private:
-  static constexpr std::size_t kSamples = std::size_t{1} << 18;  // of 72 bytes
-
-  static Status give_sorted(scratch::ExternalSort<NumberedSample, SampleOrder>& sorted,
-                            const LatencyVisit& visit) {
+  static Status give_sorted(SamplesByTime& sorted, const SampleVisit& visit) {
     std::vector<StoredSample> block;
     while (true) {
-      const Result<const NumberedSample*> row = sorted.next();
+      const Result<const StoredSample*> row = sorted.next();
       if (!row) {
         return row.error();
       }
       if (*row != nullptr) {
-        block.push_back((*row)->sample);
+        block.push_back(**row);
       }
-      if (block.size() == kLatencyAtOnce || (*row == nullptr && !block.empty())) {
+      if (block.size() == kSamplesAtOnce || (*row == nullptr && !block.empty())) {
         if (!visit(block)) {
           return {};
         }
@@ -314,7 +305,7 @@ class LatencySamples {
   }
 
   // Each when its weight is known.
-  Status in_order_of_ends(const SampleQuery& query, const LatencyVisit& visit) const {
+  Status in_order_of_ends(const SampleQuery& query, const SampleVisit& visit) const {
     RunsByTime runs(reader_, scope_, query.from_ns, query.to_ns);
     if (const Status read = runs.read(); !read) {
       return read;
@@ -324,7 +315,7 @@ class LatencySamples {
     LatencySweep sweep(runs.begin_ns(), runs.take_gaps(),
                        [&](const StoredSample& sample, ClockUse use) {
                          block.push_back(made_of(sample, use));
-                         if (block.size() >= kLatencyAtOnce) {
+                         if (block.size() >= kSamplesAtOnce) {
                            goes_on = goes_on && visit(block);
                            block.clear();
                          }
@@ -440,9 +431,7 @@ Status add_latency(const Reader& reader, const SampleFilter& filter, CaptureView
         "--longer-than");
   }
   if (!reader.has_intervals()) {
-    return latency_usage(
-        "the file has no intervals: no switches of threads were recorded, or "
-        "they were left out");
+    return kNoIntervals;
   }
   if (view.source_count > 1) {
     return latency_usage(
@@ -474,14 +463,9 @@ Status add_latency(const Reader& reader, const SampleFilter& filter, CaptureView
     return stack >= first && stack - first < kTitles.size() ? kTitles[stack - first]
                                                             : std::string_view();
   };
-  view.fields = {};  // they are those of samples of the file
-  view.samples = [latency](const SampleQuery& query, const auto& visit) {
-    return latency->samples(query, visit);
-  };
-  view.parts = {};
-  view.columns = [latency](const SampleScan& scan, const auto& visit) {
-    return latency->columns(scan, visit);
-  };
+  read_samples_from([latency](const SampleQuery& query,
+                              const SampleVisit& visit) { return latency->samples(query, visit); },
+                    view);
   view.callstacks = [latency](std::span<const StackId> ids, const auto& visit) {
     return latency->callstacks(ids, visit);
   };

@@ -27,7 +27,8 @@ unsigned clock_rank(std::string_view name);
 /// their weights (LatencySweep) are of the threads that the filter lets through by process, thread
 /// and name, and of the time that is asked for. Time that is no sample's has a callstack of one
 /// frame: [nothing runs], [not sampled], [not recorded].
-/// Memory: 32 MiB, and names of the processes and threads where the filter has names.
+/// Memory: 32 MiB, 32 bytes for each time at which records were lost, and names of the processes
+/// and threads where the filter has names.
 /// Errors: those of the reader, which must outlive the view; kUsage: no intervals, a merged file.
 Status add_latency(const Reader& reader, const SampleFilter& filter, CaptureView& view);
 

@@ -120,8 +120,8 @@ void SampleGrouper::add(const GroupKey& key, const SummedSample& sample) {
     }
   }
   Group& group = groups_[number];
-  group.count = core::saturating_sum(group.count, sample.count);
-  group.weight = core::saturating_sum(group.weight, sample.weight);
+  core::add_saturating(group.count, sample.count);
+  core::add_saturating(group.weight, sample.weight);
   if (groups_.size() == limit_) {
     pack_groups();
   }

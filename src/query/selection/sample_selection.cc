@@ -269,7 +269,7 @@ void SampleSelection::drop_idle(std::vector<Row>& block) {
     const bool counts = choice_.joined(sample.event) == choice_.main_event();
     const double value = counts ? static_cast<double>(value_of(sample)) : 0;
     if (is_idle_[i] != 0) {
-      idle_samples_ = core::saturating_sum(idle_samples_, sample.count);
+      core::add_saturating(idle_samples_, sample.count);
       idle_value_ += value;
     } else {
       kept_value_ += value;

@@ -319,7 +319,7 @@ class SampleSelection::PassOfThread {
     part.range.first_ns = std::min(part.range.first_ns, time_ns);
     part.range.last_ns = std::max(part.range.last_ns, time_ns);
     ++open.count;
-    open.weight = core::saturating_sum(open.weight, weight);
+    core::add_saturating(open.weight, weight);
     return true;
   }
 
@@ -327,7 +327,7 @@ class SampleSelection::PassOfThread {
     if (open.count != 0) {
       SummedSample& row = part.rows[open.row];
       row.count += open.count;
-      row.weight = core::saturating_sum(row.weight, open.weight);
+      core::add_saturating(row.weight, open.weight);
     }
   }
 
@@ -395,7 +395,7 @@ Status SampleSelection::take_part(PartOfPass& part,
   for (const ContextKey& context : part.contexts) {
     contexts.push_back(number_of(context));
   }
-  idle_samples_ = core::saturating_sum(idle_samples_, part.idle_samples);
+  core::add_saturating(idle_samples_, part.idle_samples);
   idle_value_ += part.idle_value;
   kept_value_ += part.kept_value;
   if (part.rows.empty() && part.counts.samples == 0) {

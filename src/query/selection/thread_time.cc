@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "query/selection/made_samples.h"
+
 namespace stackpack::query {
 
 namespace {
@@ -27,17 +29,14 @@ bool is_timed(std::string_view event) {
          event.ends_with("/AllocationSampling");
 }
 
-using SamplesOfView = decltype(CaptureView::samples);
-
 // The samples of a view, and among them those of thread time.
 class TimedSamples {
  public:
-  TimedSamples(SamplesOfView samples, std::vector<bool> timed)
+  TimedSamples(SampleSource samples, std::vector<bool> timed)
       : samples_(std::move(samples)), timed_(std::move(timed)) {}
 
   // In order of time whatever the query says: a sample is known when the next one of its thread is.
-  Status visit(const SampleQuery& asked,
-               const std::function<bool(std::span<const StoredSample>)>& visit) const {
+  Status visit(const SampleQuery& asked, const SampleVisit& visit) const {
     SampleQuery query = asked;
     query.any_order = false;
     query.from_ns = 0;  // what ends in time may begin at any
@@ -77,7 +76,7 @@ class TimedSamples {
     return sample;
   }
 
-  SamplesOfView samples_;
+  SampleSource samples_;
   std::vector<bool> timed_;  // by event; the last is that of thread time itself
 };
 
@@ -112,17 +111,9 @@ Status add_thread_time(const Reader& reader, const SampleFilter& filter, Capture
   view.events.push_back({std::string(kThreadTime), true});
   view.event_samples.push_back(samples);
   const auto times = std::make_shared<TimedSamples>(std::move(view.samples), std::move(timed));
-  view.fields = {};  // they are those of samples of the file
-  view.samples = [times](const SampleQuery& query, const auto& visit) {
-    return times->visit(query, visit);
-  };
-  view.parts = {};
-  view.columns = [times](const SampleScan& scan,
-                         const std::function<bool(const SampleColumns&)>& visit) {
-    ColumnsOfSamples columns;
-    return times->visit(
-        scan.query, [&](std::span<const StoredSample> block) { return visit(columns.of(block)); });
-  };
+  read_samples_from([times](const SampleQuery& query,
+                            const SampleVisit& visit) { return times->visit(query, visit); },
+                    view);
   return {};
 }
 

@@ -7,23 +7,19 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "io/directories.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/latency_samples.h"
+#include "query/selection/made_samples.h"
 #include "query/selection/thread_time.h"
 #include "query/selection/wait_samples.h"
 #include "query/selection/wait_stacks.h"
-#include "scratch/external_sort.h"
 
 namespace stackpack::query {
 
 namespace {
-
-constexpr std::size_t kSamplesAtOnce = 4096;
 
 constexpr std::array<std::pair<WaitState, std::string_view>, 3> kWaitEvents = {
     {{WaitState::kBlocked, "blocked"},
@@ -36,71 +32,6 @@ bool chooses_threads(const SampleFilter& filter) {
   return filter.pid || filter.tid || !filter.comms.empty();
 }
 
-// The same by time, in bounded memory. Of one time, as the file has them.
-class WaitsByTime {
- public:
-  WaitsByTime(const WaitSamples& waits, const SampleQuery& query)
-      : waits_(waits), query_(query), rows_(io::temporary_directory(), kRows) {}
-
-  /// The next one, which stays until take(); null at the end.
-  Result<const StoredSample*> peek() {
-    if (!is_begun_) {
-      is_begun_ = true;
-      if (const Status sorted = sort(); !sorted) {
-        return sorted.error();
-      }
-      return next();
-    }
-    return latest_;
-  }
-  /// Errors: kIo.
-  Status take() {
-    const auto row = next();
-    return row ? Status{} : row.error();
-  }
-
- private:
-  static constexpr std::size_t kRows = std::size_t{1} << 18;  // of 72 bytes
-
-  struct Row {
-    StoredSample sample;
-    std::uint64_t number = 0;  // in the file
-  };
-  struct ByTime {
-    static std::uint64_t key(const Row& row) { return row.sample.time_ns; }
-    static bool before(const Row& a, const Row& b) {
-      return std::tuple(a.sample.time_ns, a.number) < std::tuple(b.sample.time_ns, b.number);
-    }
-  };
-
-  Status sort() {
-    std::uint64_t number = 0;
-    Status added;
-    const Status read = waits_.visit(query_, [&](std::span<const StoredSample> samples) {
-      for (const StoredSample& sample : samples) {
-        added = added ? rows_.add({sample, number++}) : added;
-      }
-      return added.has_value();
-    });
-    return added ? read : added;
-  }
-
-  Result<const StoredSample*> next() {
-    const Result<const Row*> row = rows_.next();
-    if (!row) {
-      return row.error();
-    }
-    latest_ = *row == nullptr ? nullptr : &(*row)->sample;
-    return latest_;
-  }
-
-  const WaitSamples& waits_;
-  SampleQuery query_;
-  scratch::ExternalSort<Row, ByTime> rows_;
-  const StoredSample* latest_ = nullptr;
-  bool is_begun_ = false;
-};
-
 // Samples of the file, where they are wanted, and those of waits.
 class JointSamples {
  public:
@@ -109,13 +40,6 @@ class JointSamples {
 
   Status samples(const SampleQuery& query, const SampleVisit& visit) const {
     return query.any_order ? in_any_order(query, visit) : by_time(query, visit);
-  }
-
-  Status columns(const SampleScan& scan,
-                 const std::function<bool(const SampleColumns&)>& visit) const {
-    ColumnsOfSamples columns;
-    return samples(scan.query,
-                   [&](std::span<const StoredSample> block) { return visit(columns.of(block)); });
   }
 
  private:
@@ -149,7 +73,18 @@ class JointSamples {
   }
 
   Status by_time(const SampleQuery& query, const SampleVisit& visit) const {
-    WaitsByTime waits(waits_, query);
+    SamplesByTime waits;
+    Status status;
+    const Status sorted = waits_.visit(query, [&](std::span<const StoredSample> samples) {
+      for (const StoredSample& sample : samples) {
+        status = status ? waits.add(sample) : status;
+      }
+      return status.has_value();
+    });
+    if (!status || !sorted) {
+      return status ? sorted : status;
+    }
+    Result<const StoredSample*> next = waits.next();
     std::vector<StoredSample> block;
     bool goes_on = true;
     const auto give = [&](const StoredSample& sample) {
@@ -161,23 +96,13 @@ class JointSamples {
       return goes_on;
     };
     // Those that end up to a time.
-    const auto give_waits = [&](std::uint64_t time_ns) -> Status {
-      while (goes_on) {
-        const Result<const StoredSample*> next = waits.peek();
-        if (!next) {
-          return next.error();
-        }
-        if (*next == nullptr || (*next)->time_ns > time_ns) {
-          return {};
-        }
+    const auto give_waits = [&](std::uint64_t time_ns) {
+      for (; goes_on && next && *next != nullptr && (*next)->time_ns <= time_ns;
+           next = waits.next()) {
         give(**next);
-        if (const Status taken = waits.take(); !taken) {
-          return taken;
-        }
       }
-      return {};
+      return next ? Status{} : Status(next.error());
     };
-    Status status;
     const auto visit_file = [&](std::span<const StoredSample> samples) {
       for (std::size_t i = 0; i < samples.size() && goes_on; ++i) {
         status = give_waits(samples[i].time_ns);
@@ -273,9 +198,6 @@ constexpr Error kNoDetail{
     ErrorCode::kUsage, kNoOffset,
     "only the events blocked, woken and preempted have wakers and reasons: add "
     "--event blocked"};
-constexpr Error kNoIntervals{ErrorCode::kUsage, kNoOffset,
-                             "the file has no intervals: no switches of threads were recorded, or "
-                             "they were left out"};
 
 // Callstacks with wakers or reasons, for the states that are asked for.
 Status add_detail(const Reader& reader, std::shared_ptr<WaitStacks> stacks, CaptureView& view,
@@ -304,17 +226,6 @@ void add_events(const AskedEvents& asked, const WaitCensus& census, CaptureView&
     view.events.push_back({std::string(name), true});
     view.event_samples.push_back(census.counts[static_cast<std::size_t>(state)]);
   }
-}
-
-void read_jointly(const std::shared_ptr<JointSamples>& joint, CaptureView& view) {
-  view.fields = {};  // they are those of samples of the file
-  view.samples = [joint](const SampleQuery& query, const auto& visit) {
-    return joint->samples(query, visit);
-  };
-  view.parts = {};
-  view.columns = [joint](const SampleScan& scan, const auto& visit) {
-    return joint->columns(scan, visit);
-  };
 }
 
 // Counts the intervals and puts samples of the asked events, and of wall time, beside those of the
@@ -356,7 +267,10 @@ Status add_found_events(const Reader& reader, const SampleFilter& filter, const 
     }
   }
   const bool has_file = asked.size() < filter.events.size();
-  read_jointly(std::make_shared<JointSamples>(reader, std::move(waits), has_file), view);
+  const auto joint = std::make_shared<JointSamples>(reader, std::move(waits), has_file);
+  read_samples_from([joint](const SampleQuery& query,
+                            const SampleVisit& visit) { return joint->samples(query, visit); },
+                    view);
   return {};
 }
 

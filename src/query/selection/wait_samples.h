@@ -13,6 +13,7 @@
 
 #include "query/selection/capture_view.h"
 #include "query/selection/idle_pools.h"
+#include "query/selection/made_samples.h"
 #include "query/selection/wait_stacks.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
@@ -20,6 +21,10 @@
 #include "stackpack/waits.h"
 
 namespace stackpack::query {
+
+inline constexpr Error kNoIntervals{
+    ErrorCode::kUsage, kNoOffset,
+    "the file has no intervals: no switches of threads were recorded, or they were left out"};
 
 // The time that threads ran, shared out among the samples that were taken of them then.
 
@@ -70,8 +75,6 @@ class WallShares {
   std::uint64_t samples_ = 0;
   std::uint64_t empty_runs_ = 0;
 };
-
-using SampleVisit = std::function<bool(std::span<const StoredSample>)>;
 
 /// Makes samples of intervals.
 class WaitSamples {

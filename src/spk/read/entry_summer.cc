@@ -38,7 +38,7 @@ bool EntrySummer::add_up(const EntryColumns& of, EntrySums& sums) {
     sum.last = at;
     other_flags |= static_cast<unsigned>(sum.flags ^ flags);
     if (weighs) {
-      sum.weight = core::saturating_sum(sum.weight, of.weights[at]);
+      core::add_saturating(sum.weight, of.weights[at]);
       other_weights |= of.weights[sum.first] ^ of.weights[at];
     }
   }

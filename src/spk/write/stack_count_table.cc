@@ -47,8 +47,8 @@ Status StackCountTable::add(const StackCount& more) {
     counts_.emplace_back();
   }
   Count& count = counts_[number];
-  count.samples = core::saturating_sum(count.samples, more.samples);
-  count.weight = core::saturating_sum(count.weight, more.weight);
+  core::add_saturating(count.samples, more.samples);
+  core::add_saturating(count.weight, more.weight);
   return counts_.size() < most_counts_ ? Status{} : runs_.add(take_sorted());
 }
 
@@ -89,7 +89,7 @@ Status StackCountTable::for_each_block(std::size_t block_rows,
   const auto before = [](const Row& a, const Row& b) { return key_of(a) < key_of(b); };
   const auto add_up = [](Row& sum, const Row& row) {
     sum.samples += row.samples;
-    sum.weight = core::saturating_sum(sum.weight, row.weight);
+    core::add_saturating(sum.weight, row.weight);
   };
   const Status merged = runs_.merge(before, add_up, [&](const Row& row) -> Status {
     block.push_back(row);
