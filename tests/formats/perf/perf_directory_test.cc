@@ -87,16 +87,16 @@ TEST_CASE("perf directory: without times, the files are read in turns") {
     for (int i = 0; i < count; ++i) {
       all.append(kPartWriter.record(perf::RecordType::kSample, 2, payload).bytes);
     }
-    return all.bytes;
+    return all;
   };
   const test::ScratchDirectory folder;
   test::TestAttr attr;
   attr.sample_type &= ~perf::sample_bit::kTime;
-  write_part(folder, "data", kPartWriter.file({attr}, samples(0x9, 2)));
-  write_part(folder, "data.0", samples(0xa, 40));
+  write_part(folder, "data", kPartWriter.file({attr}, {samples(0x9, 2)}));
+  write_part(folder, "data.0", samples(0xa, 40).bytes);
   write_part(folder, "data.1", {});
-  write_part(folder, "data.2", samples(0xb, 33));
-  write_part(folder, "data.3", samples(0xc, 80));
+  write_part(folder, "data.2", samples(0xb, 33).bytes);
+  write_part(folder, "data.3", samples(0xc, 80).bytes);
   auto input = perf::open_directory(folder.file(""));
   REQUIRE(input.has_value());
   const auto outcome = test::read_perf(*input);
