@@ -7,6 +7,10 @@ run gc small.spk
 run gc small.spk --json
 run exceptions small.spk
 run exceptions small.nettrace --json
+run exceptions small.spk --by type
+run locks small.spk
+run locks small.spk --by callstack --json
+run locks small.spk --all --list --limit 2
 run io small.spk
 run io small.spk --json --order latency
 run convert small.nettrace -o redacted.spk --quiet --redact
