@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis/exception_report.h"
 #include "app/analysis/hot_spots.h"
 #include "app/analysis/io_report.h"
+#include "app/analysis/lock_report.h"
 #include "app/analysis/memory_report.h"
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
@@ -198,6 +200,7 @@ enum class EventReportKind {
   kExceptions,
   kIo,
   kJit,
+  kLocks,
   kMemory,
 };
 
@@ -207,6 +210,10 @@ struct EventReportArguments {
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
   app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
+  app::ExceptionGroup exception_group = app::ExceptionGroup::kSite;
+  app::LockQuery locks;
+  bool list = false;                      // of locks
+  bool is_limited = false;                // --limit was given
   SampleFilter filter;                    // of mem
   bool by_variable = false;               // of mem
   std::vector<std::string> filter_words;  // as they were given, --pid=7
