@@ -319,7 +319,7 @@ class CpuprofileEncoder {
       place.line = function.start_line;
     }
     const std::string usual = usual_linkage(name, linkage, place);
-    if (usual != linkage) {
+    if (usual != linkage && !(usual.empty() && linkage == name)) {
       place.linkage = linkage;
     }
     const std::string_view module = location.image == query::kNoImage
