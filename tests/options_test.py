@@ -27,7 +27,7 @@ def table_of(text, command):
     section = re.search(rf"^## {command}\n(.*?)(?=^## )", text, re.M | re.S)[1]
     rows = {}
     for match in ROW.finditer(section):
-        kind, default, c_fields, argument, option, _ = (cell.strip() for cell in match[2].split("|"))
+        kind, default, c_fields, argument, option = (cell.strip() for cell in match[2].split("|"))
         rows[match[1]] = (kind, default, re.findall(r"`(\w+)`", c_fields), argument.strip("`"), option.strip("`"))
     return rows
 

@@ -129,7 +129,7 @@ def gc(input: Input, *, limit: int = 0) -> GcReport:  # pylint: disable=redefine
 
 def exceptions(input: Input, *, limit: int = 0) -> List[ThrownException]:  # pylint: disable=redefined-builtin
     """Exceptions of .NET by type, message and the function that threw them, the most frequent first."""
-    return [_row(ThrownException, row) for row in _asked("exceptions", input, limit)["exceptions"]]
+    return [_row(ThrownException, row) for row in _asked("exceptions", input, limit, "--by=message")["exceptions"]]
 
 
 def io(input: Input, *, order: str = "bytes", limit: int = 0) -> IoReport:  # pylint: disable=redefined-builtin

@@ -73,6 +73,11 @@ constexpr Field kImage[] = {{"operation"},
                             {"address", ValueType::kAddress},
                             {"file", ValueType::kText}};
 
+constexpr Field kContentionStart[] = {
+    {"lock", ValueType::kAddress}, {"object", ValueType::kAddress}, {"owner"}, {"flags"}};
+constexpr Field kWaitStart[] = {{"source"}, {"object", ValueType::kAddress}};
+constexpr Field kExceptionCatch[] = {{"method", ValueType::kText}};
+
 constexpr ValueKindRow kKinds[] = {
     {"gc_start", kGcStart},
     {"gc_end", kGcEnd},
@@ -94,6 +99,10 @@ constexpr ValueKindRow kKinds[] = {
     {"network", kNetwork},
     {"heap", kHeap},
     {"image", kImage},
+    {"contention_start", kContentionStart},
+    {"wait_start", kWaitStart},
+    {"wait_end", kRuntimeOnly},
+    {"exception_catch", kExceptionCatch},
 };
 
 constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime/";
@@ -116,6 +125,10 @@ constexpr std::string_view kRuntimeEvents[] = {
     "ThreadPoolWorkerThread/Stop",
     "ThreadPoolWorkerThread/Wait",
     "Method/JittingStarted",
+    "Contention/Start",
+    "WaitHandleWait/Start",
+    "WaitHandleWait/Stop",
+    "ExceptionCatch/Start",
 };
 
 static_assert(std::size(kRuntimeEvents) == kFirstKernelEvent);
@@ -138,9 +151,14 @@ constexpr ValueKind kRuntimeKinds[] = {
     ValueKind::kThreadPoolThreads,
     ValueKind::kThreadPoolThreads,
     ValueKind::kJit,
+    ValueKind::kContentionStart,
+    ValueKind::kWaitStart,
+    ValueKind::kWaitEnd,
+    ValueKind::kExceptionCatch,
 };
 
 static_assert(std::size(kRuntimeKinds) == std::size(kRuntimeEvents));
+static_assert(std::size(kKinds) == static_cast<std::size_t>(ValueKind::kExceptionCatch) + 1);
 
 constexpr std::string_view kKernelEvents[] = {
     "DiskIo/Read",

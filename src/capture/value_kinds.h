@@ -35,6 +35,11 @@ enum class ValueKind : std::uint8_t {
   kNetwork,
   kHeap,
   kImage,
+  // Files have those from here on only where they have values of them.
+  kContentionStart,
+  kWaitStart,
+  kWaitEnd,
+  kExceptionCatch,
 };
 
 struct ValueKindField {
@@ -46,6 +51,9 @@ struct ValueKindRow {
   std::string_view name;
   std::span<const ValueKindField> fields;
 };
+
+/// How many of them every file with values describes.
+inline constexpr std::size_t kLastingKinds = static_cast<std::size_t>(ValueKind::kContentionStart);
 
 /// All kinds, in the order of ValueKind.
 std::span<const ValueKindRow> value_kinds();
@@ -59,7 +67,7 @@ inline bool is_own_kind(const ValueSchema& schema) {
 }
 
 /// Numbers from this one on are of events of a kernel.
-inline constexpr std::uint8_t kFirstKernelEvent = 16;
+inline constexpr std::uint8_t kFirstKernelEvent = 20;
 
 /// Numbers for the names of events that may carry the callstack of a value; nothing for others.
 std::optional<std::uint8_t> valued_event(std::string_view event_name);

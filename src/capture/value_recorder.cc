@@ -106,9 +106,37 @@ std::vector<std::size_t> ValueRecorder::own_order() const {
   return order;
 }
 
+void ValueRecorder::note_use(ValueKind kind) {
+  const auto at = static_cast<std::size_t>(kind);
+  used_kinds_ |= at < value_kinds().size() ? std::uint64_t{1} << at : 0;
+}
+
+// Files without the later kinds are as they were before there were any.
+bool ValueRecorder::is_described(std::size_t kind) const {
+  return kind < kLastingKinds || (used_kinds_ >> kind & 1) != 0;
+}
+
+// The number in the file of each of value_kinds(), then of each of its own.
+std::vector<std::uint32_t> ValueRecorder::kind_numbers() const {
+  const std::size_t known = value_kinds().size();
+  std::vector<std::uint32_t> numbers(known + own_kinds_.size());
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < known; ++i) {
+    numbers[i] = is_described(i) ? next++ : 0;
+  }
+  for (const std::size_t own : own_order()) {
+    numbers[known + own] = next++;
+  }
+  return numbers;
+}
+
 std::vector<ValueSchema> ValueRecorder::kinds() const {
   std::vector<ValueSchema> kinds;
-  for (const ValueKindRow& row : value_kinds()) {
+  for (std::size_t i = 0; i < value_kinds().size(); ++i) {
+    if (!is_described(i)) {
+      continue;
+    }
+    const ValueKindRow& row = value_kinds()[i];
     ValueSchema& kind = kinds.emplace_back();
     kind.name = row.name;
     for (const ValueKindField& field : row.fields) {
@@ -134,6 +162,7 @@ void ValueRecorder::add(const RecordedValue& value) {
     return;
   }
   ++count_;
+  note_use(value.kind);
   const auto fill = [&](Row& row) {
     row.value = value;
     row.order = order_++;
@@ -151,6 +180,7 @@ void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::u
     return;
   }
   ++count_;
+  note_use(value.kind);
   Row row{value, (std::uint64_t{rank} << kOrderBits) + order_++, stack, segment, true};
   status_ = timed().add(row);
 }
@@ -286,24 +316,19 @@ Status ValueRecorder::finish(LossCounters& losses,
     losses.add(value_loss::kTextsOverLimit, LossKind::kDamage, texts_over_limit_);
   }
   used_numbers_.assign(texts_.size(), 0);
-  const std::size_t known_kinds = value_kinds().size();
-  std::vector<std::uint32_t> own_numbers(own_kinds_.size());
-  std::uint32_t next_kind = static_cast<std::uint32_t>(known_kinds);
-  for (const std::size_t own : own_order()) {
-    own_numbers[own] = next_kind++;
-  }
-  std::vector<TextFields> texts(known_kinds + own_kinds_.size());
+  const std::vector<std::uint32_t> numbers = kind_numbers();
+  std::vector<TextFields> texts(numbers.size());
   for (std::size_t kind = 0; kind < texts.size(); ++kind) {
     texts[kind] = texts_of_kind(kind);
   }
   FoundValue found;
   return timed().visit([&](const Row& row) {
     const RecordedValue& value = row.value;
-    const auto kind = static_cast<std::uint32_t>(value.kind);
+    const auto kind = static_cast<std::size_t>(value.kind);
     found.time_ns = value.time_ns;
     found.pid = value.pid;
     found.tid = value.tid;
-    found.kind = kind < known_kinds ? kind : own_numbers[kind - known_kinds];
+    found.kind = numbers[kind];
     found.stack = row.stack;
     found.values = value.values;
     found.segment = row.segment;

@@ -87,7 +87,8 @@ class ValueRecorder {
   /// That of a row of the event table, whose name is known by now; nothing: it has no values.
   [[nodiscard]] std::optional<std::uint8_t> event_number(std::uint32_t event,
                                                          std::string_view name) const;
-  /// All kinds as finish() numbers them: those of value_kinds(), then its own by name and fields.
+  /// All kinds as finish() numbers them: those of value_kinds() but later ones without values, then
+  /// its own by name and fields.
   [[nodiscard]] std::vector<ValueSchema> kinds() const;
 
   /// From `time_ns` on a key stands for this path; before its first name it stands for that, too.
@@ -149,6 +150,9 @@ class ValueRecorder {
   [[nodiscard]] TextFields texts_of_kind(std::size_t kind) const;
   void number_texts(TextFields fields, ValueFields& values);
   [[nodiscard]] std::vector<std::size_t> own_order() const;
+  [[nodiscard]] bool is_described(std::size_t kind) const;
+  [[nodiscard]] std::vector<std::uint32_t> kind_numbers() const;
+  void note_use(ValueKind kind);
   [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
 
   std::string scratch_directory_ = ".";
@@ -166,6 +170,7 @@ class ValueRecorder {
   std::vector<std::string> used_texts_{std::string()};
   std::vector<NamedFile> files_;
   std::vector<ValueSchema> own_kinds_;
+  std::uint64_t used_kinds_ = 0;  // of value_kinds(), a bit for each
   std::vector<std::uint32_t> own_events_;
 };
 

@@ -77,6 +77,9 @@ enum class SchedKind : std::uint8_t {
   kBorn,       ///< tid is new and able to run
   kStackOf,    ///< the callstack of tid for the event of the same time
   kGap,        ///< between time and until nothing is known of any thread
+  // Of programs that say themselves when they wait; what else their threads do is not known.
+  kWaitBegin,  ///< tid waits from now on; the callstack is that of tid
+  kWaitEnd,    ///< it waits no more
 };
 
 /// Bits of SchedRecord::flags.

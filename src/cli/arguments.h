@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis/exception_report.h"
 #include "app/analysis/hot_spots.h"
 #include "app/analysis/io_report.h"
+#include "app/analysis/lock_report.h"
 #include "app/analysis/memory_report.h"
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
@@ -124,7 +126,7 @@ struct ShowArguments {
   std::optional<CaptureTime> to;
   FrameStyle frames = FrameStyle::kFunction;
   std::size_t limit = 0;                    // most frames of each; 0: all
-  std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  std::optional<app::FunctionNames> names;  // unset: short, in JSON full
   bool json = false;
   CaptureArguments capture;
 };
@@ -149,7 +151,7 @@ struct ReportArguments {
   std::string only;  // top: rows of these functions
   app::HotSpotQuery query;
   std::size_t rows = 0;                     // 0: all
-  std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  std::optional<app::FunctionNames> names;  // unset: short, in JSON full
   std::vector<std::string> filter_words;    // the filters as they were given, --pid=7
   CaptureArguments capture;
 };
@@ -160,7 +162,7 @@ struct BranchesArguments {
   std::string file;
   app::BranchOrder order = app::BranchOrder::kTaken;
   std::size_t rows = kRows;                 // of branches, and of loops; 0: all
-  std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  std::optional<app::FunctionNames> names;  // unset: short, in JSON full
   bool json = false;
   CaptureArguments capture;
 };
@@ -171,7 +173,7 @@ struct WaitsArguments {
   std::string file;
   bool list = false;
   std::optional<std::size_t> rows;          // 0: all; unset: kRows, of lists and JSON all
-  std::optional<app::FunctionNames> names;  // of the list; unset: short on a terminal
+  std::optional<app::FunctionNames> names;  // of the list; unset: short, in JSON full
   app::WaitFilter filter;
   std::vector<std::string> filter_words;  // as they were given, --pid=7
   bool path = false;                      // of the thread of the filter
@@ -198,6 +200,7 @@ enum class EventReportKind {
   kExceptions,
   kIo,
   kJit,
+  kLocks,
   kMemory,
 };
 
@@ -207,6 +210,10 @@ struct EventReportArguments {
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
   app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
+  app::ExceptionGroup exception_group = app::ExceptionGroup::kSite;
+  app::LockQuery locks;
+  bool list = false;                      // of locks
+  bool is_limited = false;                // --limit was given
   SampleFilter filter;                    // of mem
   bool by_variable = false;               // of mem
   std::vector<std::string> filter_words;  // as they were given, --pid=7
@@ -239,7 +246,7 @@ struct DiffArguments {
   std::string unit_key;    // or the key of metadata that has them
   DiffForm form = DiffForm::kTable;
   std::optional<std::size_t> rows;          // unset: kRows, of JSON all
-  std::optional<app::FunctionNames> names;  // of kTable; unset: short on a terminal
+  std::optional<app::FunctionNames> names;  // of kTable; unset: short, in JSON full
   std::string output;                       // of kHtml
   std::string junit;                        // files besides
   std::string sarif;

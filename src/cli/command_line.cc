@@ -366,7 +366,8 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   }
   const std::string name = arguments.front();
   if (name == "-h" || name == "--help") {
-    return {Parsed::Kind::kHelp, overview_help(describe())};
+    return {Parsed::Kind::kHelp,
+            name == "-h" ? overview_screen(describe()) : overview_help(describe())};
   }
   const auto found = std::find(commands.begin(), commands.end(), name);
   if (found == commands.end()) {
@@ -375,6 +376,9 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   const auto number = static_cast<std::size_t>(found - commands.begin());
   arguments.erase(arguments.begin());
   const OptionsParsed parsed = parse_options(definitions_->commands[number], std::move(arguments));
+  if (parsed.kind == OptionsParsed::Kind::kScreen) {
+    return {Parsed::Kind::kHelp, command_screen(describe()[number])};
+  }
   if (parsed.kind == OptionsParsed::Kind::kHelp) {
     return {Parsed::Kind::kHelp, command_help(describe()[number])};
   }

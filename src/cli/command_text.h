@@ -33,11 +33,17 @@ struct CommandText {
   std::string notes;  ///< paragraphs, separated by empty lines
 };
 
-/// Help of one command for a terminal.
+/// Help of one command for a terminal: all of it.
 std::string command_help(const CommandText& command);
+
+/// The same on one screen of 25 lines: the ten options that people use most, an example.
+std::string command_screen(const CommandText& command);
 
 /// Help of the program: its commands.
 std::string overview_help(const std::vector<CommandText>& commands);
+
+/// The same on one screen: the commands that people use most.
+std::string overview_screen(const std::vector<CommandText>& commands);
 
 /// The man page, as roff.
 std::string man_page(const std::vector<CommandText>& commands);

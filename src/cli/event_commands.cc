@@ -1,7 +1,8 @@
-// gc, exceptions, io, jit, mem: what the values of events and the fields of samples say.
+// gc, exceptions, io, jit, locks, mem: what the values of events and the fields of samples say.
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +12,14 @@
 
 #include "app/analysis/memory_report.h"
 #include "app/convert/packed_capture.h"
+#include "app/listing/text_output.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/event_reports.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/lock_reports.h"
 #include "cli/next_commands.h"
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
@@ -46,12 +49,6 @@ void append_memory_sum(std::string& out, const MemorySum& sum, const MemorySum& 
                      human_share(sum.samples, all.samples), grouped(sum.latency),
                      human_share(sum.latency, all.latency), mean_text(sum),
                      grouped(sum.most_latency), grouped(sum.shared()));
-}
-
-void append_memory_rest(std::string& out, std::size_t all, std::size_t shown) {
-  if (all > shown) {
-    out += fmt::format("({} more; --limit 0 shows all)\n", grouped(all - shown));
-  }
 }
 
 void append_line(std::string& out, const app::CacheLine& line) {
@@ -129,7 +126,7 @@ void append_memory_table(std::string& out, const app::MemoryReport& report) {
     append_escaped(out, row.function);
     out += '\n';
   }
-  append_memory_rest(out, report.all_functions, report.functions.size());
+  append_more(out, report.all_functions, report.functions.size());
   append_memory_heading(out, "callstack");
   for (const app::MemoryUser& row : report.stacks) {
     append_memory_sum(out, row.sum, report.all);
@@ -137,7 +134,7 @@ void append_memory_table(std::string& out, const app::MemoryReport& report) {
     append_escaped(out, row.function);
     out += '\n';
   }
-  append_memory_rest(out, report.all_stacks, report.stacks.size());
+  append_more(out, report.all_stacks, report.stacks.size());
   if (report.lines.empty()) {
     return;
   }
@@ -146,7 +143,7 @@ void append_memory_table(std::string& out, const app::MemoryReport& report) {
     append_memory_sum(out, row.sum, report.all);
     append_line(out, row);
   }
-  append_memory_rest(out, report.all_lines, report.lines.size());
+  append_more(out, report.all_lines, report.lines.size());
   if (report.untracked != 0) {
     out += fmt::format("{} are in none of the lines: there are too many of them\n",
                        counted(report.untracked, "sample"));
@@ -164,7 +161,7 @@ void append_variable_table(std::string& out, const app::MemoryReport& report) {
     append_escaped(out, row.image);
     out += '\n';
   }
-  append_memory_rest(out, report.all_variables, report.variables.size());
+  append_more(out, report.all_variables, report.variables.size());
 }
 
 void append_memory_json(std::string& out, const app::MemoryReport& report,
@@ -228,6 +225,9 @@ bool is_empty(const app::ExceptionReport& report) {
 bool is_empty(const app::MemoryReport& report) {
   return report.all.samples == 0;
 }
+bool is_empty(const app::LockReport& report) {
+  return report.waits == 0 && report.not_locks == 0;
+}
 bool is_empty(const app::JitReport& report) {
   return report.methods == 0;
 }
@@ -245,6 +245,9 @@ std::string_view what_to_record(EventReportKind kind) {
              "Microsoft-Windows-DotNETRuntime:0x8000:2 records them";
     case EventReportKind::kMemory:
       return "has no samples of accesses to memory; perf mem record takes them";
+    case EventReportKind::kLocks:
+      return "has no waits for locks; dotnet-trace collect --providers "
+             "Microsoft-Windows-DotNETRuntime:0x40000004000:4 records those of .NET";
     case EventReportKind::kJit:
       return "has no methods of .NET that were compiled; dotnet-trace collect --providers "
              "Microsoft-Windows-DotNETRuntime:0x10:5 records them";
@@ -273,6 +276,30 @@ int print_report(const Result<Report>& report, const EventReportArguments& argum
     append_table(text, *report);
   }
   return print(text, messages);
+}
+
+// The list goes out as it is made.
+int report_locks(const Reader& reader, const EventReportArguments& arguments,
+                 const Messages& messages) {
+  if (!arguments.list) {
+    return print_report(app::lock_report(reader, arguments.locks, arguments.limit), arguments,
+                        messages, append_lock_table, append_lock_json);
+  }
+  Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
+  if (!out) {
+    messages.error("(standard output)", out.error());
+    return exit_code_of(out.error());
+  }
+  if (arguments.limit != 0 && arguments.is_limited) {
+    (*out)->limit_rows(arguments.limit, arguments.json ? app::TextOutput::RowForm::kJson
+                                                       : app::TextOutput::RowForm::kLines);
+  }
+  std::uint64_t found = 0;
+  const Status written = list_lock_waits(reader, arguments, **out, found);
+  if (found == 0) {
+    messages.note(arguments.file, what_to_record(arguments.kind));
+  }
+  return finish_output(**out, written, arguments.file, messages);
 }
 
 int report_memory(const Reader& reader, const EventReportArguments& arguments,
@@ -308,8 +335,10 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
       return print_report(app::gc_report(reader, arguments.limit), arguments, messages,
                           append_gc_table, append_gc_json);
     case EventReportKind::kExceptions:
-      return print_report(app::exception_report(reader, arguments.limit), arguments, messages,
-                          append_exception_table, append_exception_json);
+      return print_report(app::exception_report(reader, arguments.exception_group, arguments.limit),
+                          arguments, messages, append_exception_table, append_exception_json);
+    case EventReportKind::kLocks:
+      return report_locks(reader, arguments, messages);
     case EventReportKind::kMemory:
       return report_memory(reader, arguments, messages);
     case EventReportKind::kJit:

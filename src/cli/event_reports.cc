@@ -15,14 +15,20 @@
 
 namespace stackpack::cli {
 
+std::string ms_text(std::uint64_t ns) {
+  constexpr double kNsPerMs = 1e6;
+  return fmt::format("{:.3f}", static_cast<double>(ns) / kNsPerMs);
+}
+
+void append_more(std::string& out, std::size_t all, std::size_t shown) {
+  if (all > shown) {
+    out += fmt::format("({} more; --limit 0 shows all)\n", grouped(all - shown));
+  }
+}
+
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
-constexpr double kNsPerMs = 1e6;
-
-std::string ms_text(std::uint64_t ns) {
-  return fmt::format("{:.3f}", static_cast<double>(ns) / kNsPerMs);
-}
 
 std::uint64_t rate_of(std::uint64_t amount, std::uint64_t ns) {
   return ns == 0 ? 0
@@ -75,12 +81,6 @@ void append_process(std::string& out, const app::GcProcess& process) {
         human_bytes(heap.total()), human_bytes(heap.generations[0]),
         human_bytes(heap.generations[1]), human_bytes(heap.generations[2]), human_bytes(heap.large),
         human_bytes(heap.pinned), human_bytes(process.largest_heap));
-  }
-}
-
-void append_more(std::string& out, std::size_t all, std::size_t shown) {
-  if (all > shown) {
-    out += fmt::format("({} more; --limit 0 shows all)\n", grouped(all - shown));
   }
 }
 
@@ -259,6 +259,58 @@ void write_compiled(JsonText& json, std::string_view key, std::span<const app::V
   json.end_array();
 }
 
+constexpr std::size_t kMostCatchers = 3;
+
+void append_exception(std::string& out, const app::ThrownException& row, bool knows_catches) {
+  const auto shown = [&out](const std::string& text, std::string_view otherwise) {
+    append_escaped(out, text.empty() ? otherwise : std::string_view(text));
+  };
+  out += fmt::format("{:>9}  ", grouped(row.count));
+  shown(row.type, "(unknown type)");
+  if (row.messages > 1) {
+    out += fmt::format(" ({} messages)", grouped(row.messages));
+  } else if (!row.message.empty()) {
+    out += ": ";
+    append_escaped(out, row.message);
+  }
+  out += "\n             ";
+  shown(row.function, "(no callstack)");
+  out += row.functions > 1 ? fmt::format(" ({} sites)\n", grouped(row.functions)) : "\n";
+  for (std::size_t i = 0; i < std::min(row.catchers.size(), kMostCatchers); ++i) {
+    out += fmt::format("             caught {} by ", grouped(row.catchers[i].second));
+    shown(row.catchers[i].first, "(unknown method)");
+    out += '\n';
+  }
+  if (knows_catches && row.caught < row.count) {
+    out += fmt::format("             not caught {}\n", grouped(row.count - row.caught));
+  }
+}
+
+void write_exception(JsonText& json, const app::ThrownException& row, bool knows_catches) {
+  json.begin_object();
+  json.field("type", row.type);
+  json.field("message", row.message);
+  json.field("function", row.function);
+  json.field("count", row.count);
+  json.field("first_ns", row.first_ns);
+  json.field("messages", std::uint64_t{row.messages});
+  json.field("functions", std::uint64_t{row.functions});
+  json.field("rethrown", row.rethrown);
+  if (knows_catches) {
+    json.field("caught", row.caught);
+    json.key("caught_by");
+    json.begin_array();
+    for (const auto& [method, count] : row.catchers) {
+      json.begin_object();
+      json.field("method", method);
+      json.field("count", count);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
 // Where the samples are, of the events that the report is made of where there are samples of them.
 void write_event_next(JsonText& json, const EventReportArguments& arguments,
                       std::string_view command, std::size_t left_out, bool has_types = false) {
@@ -357,24 +409,18 @@ void append_gc_json(std::string& out, const app::GcReport& report,
 }
 
 void append_exception_table(std::string& out, const app::ExceptionReport& report) {
-  out += counted(report.count, "exception") + "\n";
+  out += counted(report.count, "exception");
+  if (report.knows_catches) {
+    out += fmt::format(", {} caught, {} not", grouped(report.caught),
+                       grouped(report.count - report.caught));
+  }
+  out += report.rethrown == 0 ? "\n" : fmt::format(", {} thrown again\n", grouped(report.rethrown));
   if (report.rows.empty()) {
     return;
   }
-  out += fmt::format("{:>9}  type: message, thrown by\n", "count");
-  const auto shown = [&out](const std::string& text, std::string_view otherwise) {
-    append_escaped(out, text.empty() ? otherwise : std::string_view(text));
-  };
+  out += fmt::format("{:>9}  type: message, thrown by, caught by\n", "count");
   for (const app::ThrownException& row : report.rows) {
-    out += fmt::format("{:>9}  ", grouped(row.count));
-    shown(row.type, "(unknown type)");
-    if (!row.message.empty()) {
-      out += ": ";
-      append_escaped(out, row.message);
-    }
-    out += "\n             ";
-    shown(row.function, "(no callstack)");
-    out += '\n';
+    append_exception(out, row, report.knows_catches);
   }
   append_more(out, report.all_rows, report.rows.size());
 }
@@ -384,16 +430,14 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report,
   JsonText json(out);
   json.begin_object();
   json.field("count", report.count);
+  if (report.knows_catches) {
+    json.field("caught", report.caught);
+  }
+  json.field("rethrown", report.rethrown);
   json.key("exceptions");
   json.begin_array();
   for (const app::ThrownException& row : report.rows) {
-    json.begin_object();
-    json.field("type", row.type);
-    json.field("message", row.message);
-    json.field("function", row.function);
-    json.field("count", row.count);
-    json.field("first_ns", row.first_ns);
-    json.end_object();
+    write_exception(json, row, report.knows_catches);
   }
   json.end_array();
   json.field("exceptions_in_all", report.all_rows);

@@ -18,8 +18,8 @@ bool output_has_colours() {
          (no_color == nullptr || *no_color == '\0');
 }
 
-app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked) {
-  return asked.value_or(output_columns() ? app::FunctionNames::kShort : app::FunctionNames::kFull);
+app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked, bool json) {
+  return asked.value_or(json ? app::FunctionNames::kFull : app::FunctionNames::kShort);
 }
 
 void append_name_and_bar(std::string& out, std::string_view name, std::size_t width,

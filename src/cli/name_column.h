@@ -17,8 +17,8 @@ std::optional<std::size_t> output_columns();
 /// Whether standard output is a terminal that shows colours, and the user wants them.
 bool output_has_colours();
 
-/// How functions are called when nobody says: short on a terminal, full elsewhere.
-app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked);
+/// How functions are called when nobody says: short in text for people, full in JSON.
+app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked, bool json = false);
 
 /// A row's name and, last in the line, its bar. The name is padded where a bar follows.
 void append_name_and_bar(std::string& out, std::string_view name, std::size_t width,

@@ -148,12 +148,13 @@ OptionsParsed parse_options(const CommandRow& command, std::vector<std::string> 
   const auto wrong = [](std::string text) {
     return OptionsParsed{OptionsParsed::Kind::kUsageError, std::move(text), {}};
   };
+  const bool whole = std::find(words.begin(), words.end(), "--help") != words.end();
   std::reverse(words.begin(), words.end());  // the order CLI11 wants
   command.begin_values();
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    return {OptionsParsed::Kind::kHelp, "", {}};
+    return {whole ? OptionsParsed::Kind::kHelp : OptionsParsed::Kind::kScreen, "", {}};
   } catch (const CLI::ExtrasError&) {
     return wrong(superfluous(command, app.remaining(true)));
   } catch (const CLI::RequiredError& failure) {

@@ -11,7 +11,8 @@ namespace stackpack::cli {
 struct OptionsParsed {
   enum class Kind {
     kDone,        ///< the rows have taken their values
-    kHelp,        ///< -h or --help is among them
+    kScreen,      ///< -h is among them
+    kHelp,        ///< --help is among them
     kUsageError,  ///< `text` says what is wrong, without the command's name
   };
   Kind kind = Kind::kDone;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "app/analysis/annotation.h"
+#include "app/analysis/exception_report.h"
 #include "app/analysis/gc_report.h"
 #include "app/analysis/io_report.h"
 #include "app/analysis/runtime_reports.h"
@@ -173,7 +174,7 @@ class TableMaker {
       return gc.error();
     }
     add_gc(*gc);
-    const auto exceptions = app::exception_report(reader, kMostRows);
+    const auto exceptions = app::exception_report(reader, app::ExceptionGroup::kSite, kMostRows);
     if (!exceptions) {
       return exceptions.error();
     }

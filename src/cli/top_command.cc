@@ -333,6 +333,15 @@ bool needs_lines(const ReportArguments& arguments) {
   }
 }
 
+// The samples whose callstacks are named: those that are shown. Waits and shares of the clock are
+// made of others, too.
+SampleFilter samples_of_names(const ExportOptions& options) {
+  SampleFilter filter = options.filter;
+  const bool are_recorded = filter.events.empty() && filter.wait_detail == WaitDetail::kNone;
+  filter.idle = IdleSamples::kKeep;
+  return are_recorded ? filter : SampleFilter{};
+}
+
 int print_report(HotSpots& spots, const ReportArguments& arguments, const ReportCenter& center,
                  const Messages& messages) {
   app::sort_hot_spots(spots.rows, arguments.by_self);
@@ -353,6 +362,7 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   arguments.capture.symbolize = arguments.capture.symbolize && needs_names(arguments);
   arguments.capture.naming.images = needs_names_of_images(arguments);
   arguments.capture.naming.lines = needs_lines(arguments);
+  arguments.capture.naming.shown = samples_of_names(arguments.query.filters);
   if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
     if (!find_files(arguments, messages, failed)) {
       return failed;

@@ -85,7 +85,7 @@ class PathReport {
       : path_(path),
         tables_(tables),
         names_(tables.processes, tables.threads),
-        places_(reader, symbols, names_or_default(arguments.names)),
+        places_(reader, symbols, names_or_default(arguments.names, arguments.json)),
         arguments_(arguments),
         out_(out) {}
 

@@ -51,7 +51,7 @@ class RunLister {
       : reasons_(tables.reasons),
         names_(tables.processes, tables.threads),
         wakers_(tables),
-        places_(reader, symbols, names_or_default(arguments.names)),
+        places_(reader, symbols, names_or_default(arguments.names, arguments.json)),
         out_(out) {
     if (arguments.json) {
       lines_.emplace(out.text());

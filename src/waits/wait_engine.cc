@@ -246,6 +246,10 @@ void WaitEngine::dispatch(const SchedEvent& event) {
       return on_born(event);
     case SchedKind::kStackOf:
       return keep_stack(event);
+    case SchedKind::kWaitBegin:
+      return on_wait_begin(event);
+    case SchedKind::kWaitEnd:
+      return on_wait_end(event);
     case SchedKind::kGap:
       return;
   }
@@ -479,6 +483,32 @@ void WaitEngine::on_seen(const SchedEvent& event) {
   ThreadState& thread = *this->thread(event.tid);
   close_awake(thread, event.time_ns);
   go(thread, State::kRunning, event.time_ns);
+}
+
+// A thread that begins to wait once more had ended the wait before, unrecorded.
+void WaitEngine::on_wait_begin(const SchedEvent& event) {
+  if (plan_.has_switches || plan_.has_records || plan_.has_handovers || event.tid == 0) {
+    return;
+  }
+  ThreadState* const found = thread(event.tid);
+  if (found == nullptr) {
+    return;
+  }
+  if (found->state == State::kNone || found->state == State::kBlocked) {
+    found->open = found->state == State::kNone;
+    found->state = State::kUnknown;
+  }
+  close(*found, event.time_ns);
+  go(*found, State::kBlocked, event.time_ns, event.reason, event.stack);
+}
+
+void WaitEngine::on_wait_end(const SchedEvent& event) {
+  ThreadState* const found = threads_.find(event.tid);
+  if (found != nullptr && found->state == State::kBlocked) {
+    ThreadState& waited = *thread(event.tid);
+    close(waited, event.time_ns);
+    go(waited, State::kUnknown, event.time_ns);
+  }
 }
 
 void WaitEngine::finish() {

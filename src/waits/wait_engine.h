@@ -6,6 +6,7 @@
 //       thread that wakes is named (Linux);
 //   kHandover, kReady, kStackOf: the callstack comes when the thread runs again, and who wakes is
 //       who runs on the processor (Windows).
+//   kWaitBegin, kWaitEnd: what programs say of their own waits; of no use beside the others.
 //
 // What the records do not say stays unknown and is counted: a switch-in that is missing makes an
 // interval `awake` or `unknown`, never a guess.
@@ -177,6 +178,8 @@ class WaitEngine {
   void on_switch_out(const SchedEvent& event);
   void on_switch_in(const SchedEvent& event);
   void on_seen(const SchedEvent& event);
+  void on_wait_begin(const SchedEvent& event);
+  void on_wait_end(const SchedEvent& event);
   void leave(ThreadState& thread, const SchedEvent& event, StackId stack);
   void enter(std::uint32_t tid, std::uint64_t at);
   [[nodiscard]] bool has_ended(std::uint32_t tid);

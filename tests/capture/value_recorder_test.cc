@@ -128,7 +128,7 @@ TEST_SUITE("event values") {
     const auto second = recorder.own_kind(sooner);
     REQUIRE((first && second));
     CHECK(recorder.own_kind(later) == first);
-    const std::size_t known = capture::value_kinds().size();
+    const std::size_t known = capture::kLastingKinds;
     REQUIRE(recorder.kinds().size() == known + 2);
     CHECK(recorder.kinds()[known] == sooner);
     CHECK(recorder.kinds()[known + 1] == later);

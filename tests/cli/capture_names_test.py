@@ -39,13 +39,13 @@ class Tester:
                        check=True)
         self.image = material.Image(self.image_path)
         material.PATH = str(self.image_path)
-        start = next(start for start, size, name in self.image.symbols if name == NAME)
+        start, main_start = (next(start for start, size, name in self.image.symbols if name == wanted) for wanted in (NAME, "main"))
         bias = 0 if self.image.loads[0][3] else material.BIAS
         data = material.make_capture.comm(addressed_capture.PID, addressed_capture.PID, "demo", 0)
         data += material.mmap2(*self.image.mapping(bias), self.image.build_id)
-        data += b"".join(addressed_capture.sample(bias + start + 1, i) for i in range(50))
-        for name in ("a.data", "b.data"):
-            addressed_capture.write_records(folder / name, data)
+        for name, later in (("a.data", start), ("b.data", start), ("c.data", main_start)):
+            addressed_capture.write_records(folder / name, data + b"".join(
+                addressed_capture.sample(bias + (start if i < 25 else later) + 1, i) for i in range(50)))
 
     def run(self, *arguments, **environment):
         return subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, text=True, check=False,
@@ -115,6 +115,21 @@ def packed_files_say_how(tester):
     done = tester.run("convert", "-s", "a.data", "-o", "s.spk")
     tester.check(done.stderr, done.returncode == 0)
     tester.expect(True, "top", "s.spk")
+
+
+def what_is_shown_is_named(tester):
+    """A report of some samples names no others, and says what one of the file with all names says."""
+    tester.run("convert", "-s", "c.data", "-o", "c.spk")
+    seen = set()
+    for options in (["--to", "+24us"], ["--from", "+25us"], ["--time", "+20us,+30us"], ["--pid", addressed_capture.PID],
+                    ["--comm", "demo"], ["--cpu", "0"], ["--event", "cpu-clock"], ["--tid", 1], ["--comm", "nobody"]):
+        for report in (["top"], ["top", "--tree"], ["callers", "main"]):
+            answers = [tester.run(report[0], file, *report[1:], *options, "--json") for file in ("c.data", "c.spk")]
+            texts = [done.stdout.replace("c.spk", "c.data") for done in answers]
+            tester.check(f"{report} {options}: {texts}", texts[0] == texts[1] and answers[0].returncode == answers[1].returncode)
+            if report == ["top"] and texts[0]:
+                seen.add(tuple(row["name"] for row in json.loads(texts[0])["rows"]))
+    tester.check(f"rows: {seen}", {(NAME,), ("main",)} <= seen)
 
 
 def caches_are_looked_into(tester):
@@ -193,6 +208,7 @@ def main():
         tester = Tester(str(pathlib.Path(program).resolve()), compiler, pathlib.Path(name))
         commands_name_captures(tester)
         packed_files_say_how(tester)
+        what_is_shown_is_named(tester)
         caches_are_looked_into(tester)
         run_time_code(tester, pathlib.Path(name) / "maps")
         what_has_no_names_is_said(tester, compiler)

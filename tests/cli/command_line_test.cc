@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <algorithm>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -167,6 +168,27 @@ TEST_CASE("every command and option is explained") {
     CHECK(page.find("stackpack " + command.name) != std::string::npos);
     CHECK(fish_completions(commands).find("-a " + command.name) != std::string::npos);
   }
+}
+
+TEST_CASE("-h is one screen: 25 lines of 80 columns, --help is everything") {
+  for (const CommandText& command : CommandLine().describe()) {
+    CAPTURE(command.name);
+    CommandLine line;
+    const std::string screen = line.parse({command.name, "-h"}).text;
+    const std::string all = CommandLine().parse({command.name, "--help"}).text;
+    CHECK(all == command_help(command));
+    CHECK(screen.size() <= all.size());
+    CHECK(std::count(screen.begin(), screen.end(), '\n') <= 25);
+    CHECK((screen == all || screen.find(command.name + " --help\n") != std::string::npos));
+    for (std::size_t begin = 0; begin < screen.size();) {
+      const std::size_t end = screen.find('\n', begin);
+      CHECK(end - begin <= 80);
+      begin = end + 1;
+    }
+  }
+  const std::string screen = CommandLine().parse({"-h"}).text;
+  CHECK(std::count(screen.begin(), screen.end(), '\n') <= 25);
+  CHECK(screen.find("stackpack --help") != std::string::npos);
 }
 
 TEST_CASE("fixed values of an option are known") {

@@ -227,7 +227,7 @@ def main():
                 files = [*olds, "--against", *news, *options, "--fail-if", "self share +0.5pp", "--fail-if", "relative +40% from 1%"]
                 as_json, markdown, table = run(program, *files, "--json"), run(
                     program, *files, "--markdown", "-n", "0", "--function-names", "full"), run(
-                    program, *files, "-n", "0")
+                    program, *files, "-n", "0", "--function-names", "full")
                 report = json.loads(as_json.stdout)
                 problems += [f"{what}: {problem}" for problem in validate(report, schema, schema)]
                 expected = verdicts_of_json(report)

@@ -127,7 +127,7 @@ def listings_take_captures(walk):
 
 def tables_without_rows(walk):
     capture = walk.data / "tiny.perf.data"
-    for words in (["mem"], ["gc"], ["io"], ["jit"], ["exceptions"], ["waits"], ["waits", "--list"], ["waits", "--path", "1"],
+    for words in (["mem"], ["gc"], ["io"], ["jit"], ["exceptions"], ["locks"], ["locks", "--list"], ["waits"], ["waits", "--list"], ["waits", "--path", "1"],
                   ["branches"], ["mem", "--by", "symbol"]):
         for form in ([], ["--json"]):
             status, out, error = walk.run(*words, capture, *form)

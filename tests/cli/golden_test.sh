@@ -45,7 +45,7 @@ elf() {
 rows_shown() {
   case $1 in
   dump) echo 1 ;;
-  top | callers | callees | export | stats | show | mem | branches | gc | exceptions | io) echo 2 ;;
+  top | callers | callees | export | stats | show | mem | branches | gc | exceptions | io | locks) echo 2 ;;
   *) echo 4 ;;
   esac
 }

@@ -48,7 +48,7 @@ def need(condition, what):
 
 
 def check_names(program, folder):
-    """Rows of functions: short, all different, none wider than the terminal; whole in a pipe."""
+    """Rows of functions: short, all different, none wider than the terminal; whole in a pipe when asked for."""
     names = folder / "names.folded"
     functions = ["\u00e4" * 200, "short", "\u6f22\u5b57" * 60,
                  "std::vector<int, std::allocator<int> >::push_back(int const&)",
@@ -71,11 +71,10 @@ def check_names(program, folder):
     need("push_back(int const&)" in output and "push_back(int&&)" in output, f"overloads: {output}")
     need(all(re.match(r" +[0-9.]+%  +[0-9.]+%  ", line) for line in output.splitlines()[2:]), f"shares stand first: {output}")
     need(any(line.endswith("#") for line in output.splitlines()), f"the bar stands last: {output}")
-    piped = subprocess.run([program, "top", names], capture_output=True, check=True, encoding="utf-8").stdout
-    need(all(name in piped for name in functions), "a name is cut in a pipe")
-    need("#" not in piped, "bars in a pipe")
-    short = subprocess.run([program, "top", names, "--function-names", "short"], capture_output=True, check=True,
-                           encoding="utf-8").stdout
+    short, full = (subprocess.run([program, "top", names, *option], capture_output=True, check=True,
+                                  encoding="utf-8").stdout for option in ([], ["--function-names", "full"]))
+    need(all(name in full for name in functions), "a full name is cut in a pipe")
+    need("#" not in short + full, "bars in a pipe")
     need("  std::unordered_map::operator[]\n" in short, f"short names in a pipe: {short}")
     for kind, name in (("short", "std::unordered_map::operator[]"), ("full", functions[5])):
         table = json.loads(subprocess.run([program, "top", names, "--json", "--function-names", kind],

@@ -67,7 +67,7 @@ def reports(file):
     yield from (["stats", file, "--json"], ["top", file], ["top", file, "--by", "line", "--json"], ["top", file, "--tree"],
                 ["top", file, "--wall"], ["top", file, "--event", "blocked", "--wakers"], ["callers", file, "*"], ["callees", file, "*"],
                 ["show", file, "0"], ["waits", file], ["waits", file, "--list"], ["annotate", file, "*"], ["branches", file],
-                ["gc", file], ["exceptions", file], ["jit", file], ["mem", file], ["io", file],
+                ["gc", file], ["exceptions", file], ["locks", file], ["jit", file], ["mem", file], ["io", file],
                 ["diff", file, "--against", file], ["diff", file, "--against", file, "--by", "callstack", "--json"])
 
 

@@ -96,9 +96,11 @@ def check_all(folder):
         assert check("waits", "waits", "waits.perf.data", "--json", *options), options
     for options in (["--limit", "1"], ["--path", "100", "--limit", "1"]):
         assert check("waits", "waits", "waits.perf.data", "--json", *options)["rows_left_out"], options
-    for command in ("gc", "exceptions", "io", "jit"):
+    for command in ("gc", "exceptions", "io", "jit", "locks"):
         for file in ("net.spk", etl):
             check(command, command, "--json", file)
+    assert check("locks", "locks", "--json", "net.spk", "--by", "callstack")["rows"]
+    assert check("locks", "locks", "--json", "net.spk", "--all", "--list")
     check("branches", "branches", "--json", SOURCE / "testdata/branches/loop.perf.data.gz")
     check("annotate", "top", "--json", "--annotate", "checksum", "words.spk")
     check("annotate", "annotate", "--json", "words.spk", "checksum")
@@ -147,7 +149,7 @@ def check_limits(folder):
     for option in ("--limit=2", "--rows=2", "-n2"):
         top = rows("top", "words.spk", "--json", option)
         assert len(top["rows"]) == 2 and top == rows("top", "words.spk", "--json", "--limit", "2"), option
-    for command in ("top", "callers", "callees", "dump", "show", "branches", "waits", "query", "mem", "gc", "exceptions", "io", "jit", "diff", "trend"):
+    for command in ("top", "callers", "callees", "dump", "show", "branches", "waits", "query", "mem", "gc", "exceptions", "io", "jit", "locks", "diff", "trend"):
         assert any("--limit" in line for line in rows("help", command)), command
 
 

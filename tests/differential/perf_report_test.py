@@ -30,6 +30,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import perf_directory  # noqa: E402
+
 PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +291,8 @@ def compare_set(program, capture, spk, options):
     """The problems of one set of options, and how many rows were compared."""
     run(program, "convert", capture, "-o", spk, "-q", "--force", "--symbolize", "--no-inlines", *(["--unwind"] if "dwarf,4096" in options else []))
     problems, compared = [], 0
+    if capture.is_dir():
+        capture = perf_directory.as_perf_reads(capture, capture.with_suffix(".listed"))
     for event, rows in perf_tables(capture, "dso", False).items():
         ours, _ = our_table(program, spk, event, "module", True)
         shares, names = made_alike(rows), made_alike((name, self) for name, _, self in ours)

@@ -216,7 +216,7 @@ def ask_gc(program, store, _question):
 
 
 def ask_exceptions(program, store, _question):
-    command = [program, "exceptions", store.path, "--json", "--limit", "0"]
+    command = [program, "exceptions", store.path, "--by", "message", "--json", "--limit", "0"]
     yield command
     rows = json.loads(run(*command))["exceptions"]
     yield ({(row["type"], row["message"], row["function"]): (row["count"], row["first_ns"]) for row in rows}, runtime.exceptions(store, store.values))

@@ -11,9 +11,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "app/analysis/runtime_frames.h"
 #include "capture/carried_values.h"
 #include "capture/life_index.h"
 #include "capture/value_kinds.h"
@@ -24,6 +26,9 @@
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
+
+/// What EventValueTable::thread() calls a thread that was not recorded.
+inline constexpr std::string_view kUnknownThread = "(not known)";
 
 /// Reads values by kind. Files describe their kinds: a kind or field that this program does not
 /// know is passed over, and a field that the file does not have has no value.
@@ -59,9 +64,15 @@ class EventValueTable {
   /// `PROCESS (PID)`; `PID N` of one without a name.
   [[nodiscard]] std::string process(std::uint32_t pid, std::uint64_t time_ns) const;
 
-  /// The function that was at work: the first frame with a name, leaf first; else the module of the
-  /// leaf, as `[module]`; empty without a callstack.
-  Result<std::string> function(const EventValue& value);
+  /// `NAME[TID]`, `[TID]` of one without a name; kUnknownThread of kUnknownId.
+  [[nodiscard]] std::string thread(std::uint32_t pid, std::uint32_t tid,
+                                   std::uint64_t time_ns) const;
+
+  /// The function that was at work: the first frame with a name, leaf first, that is none of
+  /// `passed_over`, if there is one; else the module of the leaf, as `[module]`; empty without a
+  /// callstack.
+  Result<std::string> function(const EventValue& value,
+                               RuntimeFrames passed_over = RuntimeFrames::kNone);
 
  private:
   explicit EventValueTable(const Reader& reader) : reader_(&reader) {}
@@ -73,7 +84,9 @@ class EventValueTable {
   std::unique_ptr<const Symbols> symbols_;
   std::vector<Process> processes_;
   std::optional<capture::ProcessLives> lives_;  // of processes_
-  std::map<std::pair<StackId, std::uint32_t>, std::string> functions_;
+  std::vector<Thread> threads_;
+  std::optional<capture::ThreadLives> thread_lives_;  // of threads_
+  std::map<std::tuple<StackId, std::uint32_t, RuntimeFrames>, std::string> functions_;
   std::vector<Frame> frames_;
   std::vector<CodeLocation> locations_;
 };

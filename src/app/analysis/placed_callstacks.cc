@@ -17,7 +17,8 @@ using FrameKey = std::tuple<std::uint32_t, Frame, std::string_view>;
 
 }  // namespace
 
-Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optional<Names> names) {
+Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optional<Names> names,
+                                                const SampleFilter& filter) {
   auto read = query::view_of(reader);
   if (!read) {
     return read.error();
@@ -27,6 +28,7 @@ Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optio
   if (names) {
     opened->view.names = std::move(*names);
   }
+  opened->everything.filter = filter;
   opened->everything.all_events = true;
   opened->everything.count = CountBy::kSamples;
   auto selection = query::SampleSelection::create(opened->view, opened->everything);

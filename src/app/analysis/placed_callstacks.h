@@ -10,6 +10,7 @@
 
 #include "query/selection/capture_view.h"
 #include "query/selection/sample_selection.h"
+#include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/symbols.h"
@@ -19,9 +20,12 @@ namespace stackpack::app {
 /// The callstacks of a file, with where their addresses are looked up.
 class PlacedCallstacks {
  public:
-  /// The reader must outlive this. `names`: in place of those of the file.
+  /// The reader must outlive this. `names`: in place of those of the file. `filter`: the samples
+  /// whose callstacks they are.
+  /// Errors: those of the reader; kUsage when the filter asks for what the capture cannot have.
   static Result<PlacedCallstacks> open(const Reader& reader,
-                                       std::optional<Names> names = std::nullopt);
+                                       std::optional<Names> names = std::nullopt,
+                                       const SampleFilter& filter = {});
 
   /// Visits each callstack once in each mapping context that has it, leaf first; those without
   /// samples are left out. Memory: some 16 bytes per pair, for a million of them at a time.

@@ -20,7 +20,7 @@ bool bounds(SchedKind kind) {
 bool is_own(SchedKind kind) {
   return kind == SchedKind::kSwitch || kind == SchedKind::kSwitchOut ||
          kind == SchedKind::kSwitchIn || kind == SchedKind::kOutStack || kind == SchedKind::kFork ||
-         kind == SchedKind::kExit || kind == SchedKind::kSeen;
+         kind == SchedKind::kExit || kind == SchedKind::kSeen || kind == SchedKind::kWaitBegin;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Status SchedSpool::add(const capture::SchedRecord& record, const NodeRef& node,
 
 bool SchedSpool::has_waits() const {
   return count(SchedKind::kSwitch) + count(SchedKind::kSwitchOut) + count(SchedKind::kSwitchIn) +
-             count(SchedKind::kHandover) !=
+             count(SchedKind::kHandover) + count(SchedKind::kWaitBegin) !=
          0;
 }
 

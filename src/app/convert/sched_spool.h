@@ -58,7 +58,7 @@ class SchedSpool {
   }
 
   scratch::ExternalSort<SchedRow, ByTime> rows_;
-  std::array<std::uint64_t, 16> counts_{};
+  std::array<std::uint64_t, static_cast<std::size_t>(capture::SchedKind::kWaitEnd) + 1> counts_{};
   core::NumberTable<std::uint32_t> own_threads_;
   std::uint64_t start_ns_ = ~std::uint64_t{0};
   std::uint64_t end_ns_ = 0;

@@ -185,8 +185,9 @@ bool is_entry(const Names& names, const Function& function) {
 }  // namespace
 
 Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
-                                       std::optional<Names> names) {
-  const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader, std::move(names));
+                                       const SampleFilter& filter, std::optional<Names> names) {
+  const Result<PlacedCallstacks> callstacks =
+      PlacedCallstacks::open(reader, std::move(names), filter);
   if (!callstacks) {
     return callstacks.error();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/symbolize/image_names.h"
+#include "stackpack/filter.h"
 #include "stackpack/model.h"
 #include "stackpack/names.h"
 #include "stackpack/reader.h"
@@ -41,8 +42,10 @@ struct AskedAddresses {
 /// `modules_as_kernel`: addresses in modules of the kernel are in AskedAddresses::kernel.
 /// `names`: in place of those of the file; they say which frames were interrupted, see
 /// Symbols::use_of.
+/// `filter`: callstacks of these samples alone.
 /// Memory: some 50 bytes per distinct (process, address).
 Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
+                                       const SampleFilter& filter,
                                        std::optional<Names> names = std::nullopt);
 
 /// Whose addresses were asked for: ascending.

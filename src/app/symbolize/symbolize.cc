@@ -132,7 +132,12 @@ class Run {
       return known.error();
     }
     // A list of the kernel's symbols has those of its modules.
-    Result<AskedAddresses> asked = asked_addresses(**reader, machine_.kernel_list.with_modules);
+    Result<AskedAddresses> asked =
+        asked_addresses(**reader, machine_.kernel_list.with_modules, options_.shown);
+    if (!asked && asked.error().code == ErrorCode::kUsage) {
+      options_.shown = {};
+      asked = asked_addresses(**reader, machine_.kernel_list.with_modules, options_.shown);
+    }
     if (!asked) {
       return asked.error();
     }
@@ -147,7 +152,8 @@ class Run {
     }
     // Names say which frames were interrupted, and so which addresses are to be named.
     if (auto entries = names_with_entries(*old, first_rows, asked_owners(), answers_)) {
-      asked = asked_addresses(**reader, machine_.kernel_list.with_modules, std::move(entries));
+      asked = asked_addresses(**reader, machine_.kernel_list.with_modules, options_.shown,
+                              std::move(entries));
       const Status answered =
           asked ? ask_again(*asked, *modules, *metadata) : Status(asked.error());
       if (!answered) {

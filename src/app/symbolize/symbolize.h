@@ -7,6 +7,7 @@
 
 #include "app/symbolize/debuginfod.h"
 #include "stackpack/convert.h"
+#include "stackpack/filter.h"
 #include "stackpack/result.h"
 #include "symbolize/symbol_files.h"
 
@@ -26,8 +27,11 @@ struct SymbolizeOptions {
   /// (debuginfod.h).
   bool debuginfod = false;
   bool inlines = true;
-  bool lines = true;        ///< false: where nobody sees lines, those of ELF files are not read
-  bool images = true;       ///< false: only what was made at run time is named
+  bool lines = true;   ///< false: where nobody sees lines, those of ELF files are not read
+  bool images = true;  ///< false: only what was made at run time is named
+  /// Names are wanted of the callstacks of these samples alone. A filter that the capture refuses
+  /// is the error of whoever shows it.
+  SampleFilter shown{};
   bool unconfined = false;  ///< read symbols also where the kernel does not confine their reader
   /// Files that the output must not be, besides the input.
   std::vector<std::string> other_inputs{};

@@ -37,7 +37,7 @@ void CommandDefinitions::define_convert() {
   define_convert_packing(sub);
   ConvertArguments& arguments = invocation.convert;
   sub.add_flag("--unwind", arguments.options.unwind,
-               "unwind the stack dumps of `perf record --call-graph dwarf`, with the binaries of "
+               "unwind the stack dumps of `perf record --call-graph dwarf`; with the binaries of "
                "this machine and those below --symbols and --sysroot")
       ->group(kNames);
   sub.add_flag(
@@ -65,8 +65,7 @@ void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
          "files; '-' is standard input")
       ->type_name("INPUT...");
   add_files_from(sub, arguments.files_from);
-  sub.add_flag("--recursive", arguments.recursive,
-               "an input that is a directory stands for all captures below it")
+  sub.add_flag("--recursive", arguments.recursive, "a directory stands for all captures below it")
       ->group(kInputs);
   add_capture_format(sub, arguments.options.format)->group(kInputs);
   sub.add_flag("--session", arguments.session,
@@ -84,7 +83,7 @@ void CommandDefinitions::define_convert_outputs(CommandRow& sub) {
   ConvertOptions& options = arguments.options;
   add_output(sub, arguments.output);
   sub.add_option("--out-dir", arguments.out_dir,
-                 "write INPUT.spk for each input into this directory, which is created if it does "
+                 "write INPUT.spk for each input into this directory; it is created if it does "
                  "not exist")
       ->type_name("DIR")
       ->group(kOutputs);

@@ -11,9 +11,12 @@ void CommandDefinitions::define_event_report(CommandRow& sub, EventReportKind ki
   sub.add_option("file", arguments.file, "a .spk file, or a capture")
       ->type_name("FILE")
       ->required();
-  sub.add_option("--limit", arguments.limit, "most rows of a table; 0: all")
-      ->type_name("N")
-      ->default_str("20")
+  add_number<std::size_t>(sub, "--limit", "most rows of a table or list; 0: all", 0, 1'000'000'000,
+                          [&arguments](std::size_t limit) {
+                            arguments.limit = limit;
+                            arguments.is_limited = true;
+                          })
+      ->default_str(kind == EventReportKind::kLocks ? "20, of --list all" : "20")
       ->group(kForm);
   sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
   add_capture_reading(sub, arguments.capture);
@@ -53,6 +56,51 @@ void CommandDefinitions::define_memory_report() {
       ->group(kForm);
 }
 
+void CommandDefinitions::define_lock_report() {
+  static constexpr std::array kGroups = {
+      Choice{"lock", static_cast<int>(app::LockGroup::kLock)},
+      Choice{"holder", static_cast<int>(app::LockGroup::kHolder)},
+      Choice{"waiter", static_cast<int>(app::LockGroup::kWaiter)},
+      Choice{"callstack", static_cast<int>(app::LockGroup::kCallstack)},
+      Choice{"class", static_cast<int>(app::LockGroup::kClass)},
+  };
+  CommandRow& sub = command(
+      "locks", "show which locks threads waited for, where, and who held them",
+      Command::kEventReport,
+      {{"locks FILE [--by lock|holder|waiter|callstack|class] [--all] [FILTERS] [--limit N] "
+        "[--json]",
+        "locks FILE --list [--all] [FILTERS] [--limit N] [--json]"},
+       {{"the locks that cost most", "stackpack locks app.nettrace"},
+        {"whom others waited for", "stackpack locks app.nettrace --by holder"},
+        {"every wait, of handles as well", "stackpack locks app.nettrace --all --list"},
+        {"the long waits for one lock",
+         "stackpack locks app.nettrace --lock 0x200806cf448 --list --longer-than 1ms"}},
+       "Of .NET: dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x40000004000:4 "
+       "records waits for locks and, since .NET 9, for handles. A wait lasts as long as the "
+       "runtime "
+       "says, else from its begin to its end. A holder is the thread that had the lock when the "
+       "wait began, and `since` the function in which it had waited for the lock itself."});
+  define_event_report(sub, EventReportKind::kLocks);
+  EventReportArguments& arguments = invocation.event_report;
+  OptionRow* const list =
+      sub.add_flag("--list", arguments.list, "a line a wait, in the order in which they ended");
+  list->group(kForm);
+  add_choice(
+      sub, "--by", kGroups, "what a row is",
+      [this](int value) { invocation.event_report.locks.by = static_cast<app::LockGroup>(value); })
+      ->group(kForm)
+      ->excludes(list);
+  sub.add_flag("--all", arguments.locks.all, "with waits for handles, conditions and threads")
+      ->group(kFilters);
+  sub.add_option("--lock", arguments.locks.lock, "locks of this number or name; * and ? may stand")
+      ->type_name("LOCK")
+      ->group(kFilters);
+  add_id(sub, "--pid", "threads of this process", arguments.locks.pid)->group(kFilters);
+  add_id(sub, "--tid", "waits of this thread", arguments.locks.tid)->group(kFilters);
+  add_length(sub, "waits that last at least this long", arguments.locks.longer_than_ns)
+      ->group(kFilters);
+}
+
 void CommandDefinitions::define_event_reports() {
   CommandRow& gc = command(
       "gc", "show what the .NET garbage collector did, and who allocates", Command::kEventReport,
@@ -64,10 +112,21 @@ void CommandDefinitions::define_event_reports() {
   define_event_report(gc, EventReportKind::kGc);
   CommandRow& exceptions = command(
       "exceptions", "show which .NET exceptions were thrown, and where", Command::kEventReport,
-      {{"exceptions FILE [--limit N] [--json]"},
-       {{"the most frequent first", "stackpack exceptions app.nettrace"}},
-       ""});
+      {{"exceptions FILE [--by type|site|message] [--limit N] [--json]"},
+       {{"the most frequent first", "stackpack exceptions app.nettrace"},
+        {"types alone", "stackpack exceptions app.nettrace --by type"}},
+       "A site is the first function below those by which the runtime itself throws."});
   define_event_report(exceptions, EventReportKind::kExceptions);
+  static constexpr std::array kGroups = {
+      Choice{"site", static_cast<int>(app::ExceptionGroup::kSite)},
+      Choice{"type", static_cast<int>(app::ExceptionGroup::kType)},
+      Choice{"message", static_cast<int>(app::ExceptionGroup::kMessage)},
+  };
+  add_choice(exceptions, "--by", kGroups, "what the exceptions of a row have in common",
+             [this](int value) {
+               invocation.event_report.exception_group = static_cast<app::ExceptionGroup>(value);
+             })
+      ->group(kForm);
   CommandRow& jit = command(
       "jit", "show which methods .NET compiled while the program ran, and how long that took",
       Command::kEventReport,
@@ -77,6 +136,7 @@ void CommandDefinitions::define_event_reports() {
          "stackpack jit app.nettrace --limit 0 --json | jq '.methods[] | select(.count > 1)'"}},
        "Code that was compiled before the program ran (ReadyToRun, NGEN) is not among it."});
   define_event_report(jit, EventReportKind::kJit);
+  define_lock_report();
   define_memory_report();
   static constexpr std::array kOrders = {
       Choice{"bytes", static_cast<int>(app::IoOrder::kBytes)},

@@ -134,7 +134,7 @@ OptionRow* add_function_names(CommandRow& command, bool linkage,
   return add_choice(command, "--function-names",
                     std::span(kKinds).first(linkage ? kKinds.size() : kWithoutLinkage), text,
                     [&names](int value) { names = static_cast<app::FunctionNames>(value); })
-      ->default_str("short on a terminal, else full");
+      ->default_str("short, in JSON full");
 }
 
 OptionRow* add_id(CommandRow& command, const std::string& name, const std::string& text,
@@ -160,8 +160,7 @@ void add_threads(CommandRow& sub, std::vector<std::string>& names,
     }
   };
   sub.add_list_function("--thread", take,
-                        "the thread of this number; else threads of this name, or of processes of "
-                        "this name")
+                        "threads of this number or name, or of processes of this name")
       ->type_name("NAME|TID")
       ->one_at_a_time()
       ->group(kFilters)
@@ -184,7 +183,7 @@ void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<
     from = first.empty() ? from : take_time("--time", first);
     to = last.empty() ? to : take_time("--time", last);
   };
-  sub.add_option_function("--time", take, "--from and --to in one; either may be left out")
+  sub.add_option_function("--time", take, "from one time to another; either may be left out")
       ->type_name("FROM,TO")
       ->group(kFilters);
 }
@@ -277,7 +276,7 @@ OptionRow* add_count(CommandRow& sub, CountBy& count) {
 
 void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::string_view where) {
   sub.add_option("--symbols", places.directories,
-                 "also look for symbol files in this folder, or in an archive of `stackpack "
+                 "look for symbol files in this folder, too; or in an archive of `stackpack "
                  "collect`, or take this file, such as a vmlinux; may be given several times")
       ->type_name("DIR|BUNDLE.zip|FILE")
       ->one_at_a_time()

@@ -182,8 +182,7 @@ void CommandDefinitions::define_top() {
              "what a row is; label:KEY: a value of that label; field:NAME: of a tracepoint's field",
              take_grain, take_field)
       ->group(kForm);
-  sub.add_flag("--tree", arguments.tree,
-               "the -n largest functions where they were called, below what calls them")
+  sub.add_flag("--tree", arguments.tree, "the -n largest functions below what calls them")
       ->group(kForm);
   add_keep_broken(sub, arguments.query.filters.keep_broken)->group(kForm);
   sub.add_option("--annotate", arguments.annotate,

@@ -29,9 +29,13 @@ enum RuntimeIds : std::uint32_t {
   kPoolAdjustment = 55,
   kPoolThreadWait = 57,
   kExceptionStart = 80,
+  kContentionStart = 81,
   kContentionStop = 91,
   kMethodLoad = 143,
   kJittingStarted = 145,
+  kExceptionCatch = 250,
+  kWaitStart = 301,
+  kWaitStop = 302,
   kAllocationSampling = 303,
 };
 
@@ -113,6 +117,27 @@ void read_pool_threads(std::uint32_t id, bytes::ByteCursor& in, RecordedValue& v
   value.values[2] = in.read<std::uint32_t>();
 }
 
+// 0 stands for what the runtime does not know.
+std::uint64_t known_or_none(std::uint64_t value) {
+  return value == 0 ? kNoValue : value;
+}
+
+void read_contention_start(bytes::ByteCursor& in, RecordedValue& value) {
+  value.kind = ValueKind::kContentionStart;
+  value.values[3] = in.read<std::uint8_t>();
+  in.skip(sizeof(std::uint16_t));
+  const bool names_lock = in.remaining() >= 3 * sizeof(std::uint64_t);
+  for (std::size_t field = 0; field < 3; ++field) {
+    value.values[field] = names_lock ? known_or_none(in.read<std::uint64_t>()) : kNoValue;
+  }
+}
+
+void read_wait_start(bytes::ByteCursor& in, RecordedValue& value) {
+  value.kind = ValueKind::kWaitStart;
+  value.values[0] = in.read<std::uint8_t>();
+  value.values[1] = known_or_none(in.read<std::uint64_t>());
+}
+
 void read_contention(bytes::ByteCursor& in, RecordedValue& value) {
   value.kind = ValueKind::kContention;
   value.values[1] = in.read<std::uint8_t>();
@@ -159,7 +184,11 @@ bool RuntimeValues::wants(std::uint32_t id) {
     case kPoolAdjustment:
     case kPoolThreadWait:
     case kExceptionStart:
+    case kContentionStart:
     case kContentionStop:
+    case kExceptionCatch:
+    case kWaitStart:
+    case kWaitStop:
     case kMethodLoad:
     case kJittingStarted:
     case kAllocationSampling:
@@ -167,6 +196,17 @@ bool RuntimeValues::wants(std::uint32_t id) {
     default:
       return false;
   }
+}
+
+HandleWait handle_wait(std::uint32_t id) {
+  return id == kWaitStart  ? HandleWait::kBegins
+         : id == kWaitStop ? HandleWait::kEnds
+                           : HandleWait::kNone;
+}
+
+std::string_view wait_reason(std::uint64_t source) {
+  constexpr std::uint64_t kMonitorWait = 1;
+  return source == kMonitorWait ? "Monitor.Wait" : "WaitHandle";
 }
 
 bool weighs_bytes(std::uint32_t id) {
@@ -252,9 +292,27 @@ bool RuntimeValues::read(const Event& event, bytes::ByteCursor& in, RecordedValu
     case kPoolThreadWait:
       read_pool_threads(event.id, in, value);
       break;
+    case kContentionStart:
+      read_contention_start(in, value);
+      break;
     case kContentionStop:
       read_contention(in, value);
       break;
+    case kWaitStart:
+      read_wait_start(in, value);
+      break;
+    case kWaitStop:
+      value.kind = ValueKind::kWaitEnd;
+      value.values[0] = read_runtime(in);
+      break;
+    case kExceptionCatch: {
+      std::string method;
+      in.skip(2 * sizeof(std::uint64_t));
+      bytes::append_wide_text(in, method);
+      value.kind = ValueKind::kExceptionCatch;
+      value.values[0] = in.ok() ? recorder_->text(method) : 0;
+      break;
+    }
     case kExceptionStart:
       return read_exception(event, in, value);
     default:

@@ -14,7 +14,10 @@
 //                       P object, u64 size of the object
 //   303 AllocationSampling u32 kind, u16 runtime, P type, S type, P object, u64 size, u64 offset
 //   80 Exception/Start  S type, S message, P address, u32 HRESULT, u16 flags, u16 runtime
-//   91 Contention/Stop  u8 flags, u16 runtime, f64 ns
+//   81 Contention/Start u8 flags, u16 runtime, version 2: u64 lock, u64 object, u64 thread of the
+//   owner 91 Contention/Stop  u8 flags, u16 runtime, f64 ns 250 ExceptionCatch/Start u64 address,
+//   u64 method, S method, u16 runtime 301 WaitHandleWait/Start u8 source, u64 object, u16 runtime
+//   302 WaitHandleWait/Stop  u16 runtime
 //   55 ThreadPoolWorkerThreadAdjustment/Adjustment f64 throughput, u32 threads, u32 reason
 //   50, 51, 57 ThreadPoolWorkerThread/Start, Stop, Wait u32 threads, u32 retired
 //   145 Method/JittingStarted u64 method, u64 module, u32 token, u32 bytes of IL, S namespace, S
@@ -28,6 +31,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "bytes/byte_cursor.h"
@@ -35,6 +39,11 @@
 #include "capture/value_recorder.h"
 
 namespace stackpack::dotnet {
+
+/// Whether a thread begins to wait for a handle, or has waited; and why: the `source` of a start.
+enum class HandleWait : std::uint8_t { kNone, kBegins, kEnds };
+HandleWait handle_wait(std::uint32_t id);
+std::string_view wait_reason(std::uint64_t source);
 
 /// Whether samples of this event of the runtime weigh the bytes that were allocated.
 bool weighs_bytes(std::uint32_t id);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
-#include "formats/dotnet/runtime_values.h"
 #include "formats/nettrace/varints.h"
 
 namespace stackpack::nettrace {
@@ -48,6 +47,9 @@ EventUse use_of(EventMetadata metadata) {
   use.role = role_of_metadata(metadata);
   use.valued = metadata.provider == dotnet::Provider::kRuntime &&
                dotnet::RuntimeValues::wants(metadata.event);
+  use.handle_wait = metadata.provider == dotnet::Provider::kRuntime
+                        ? dotnet::handle_wait(metadata.event)
+                        : dotnet::HandleWait::kNone;
   use.bookkeeping = dotnet::is_bookkeeping(metadata.provider, metadata.event);
   if (const auto news = dotnet::method_news(metadata.provider, metadata.event)) {
     use.role = EventRole::kMethod;

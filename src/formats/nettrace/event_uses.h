@@ -9,6 +9,7 @@
 
 #include "capture/function_fact.h"
 #include "capture/payload_schema.h"
+#include "formats/dotnet/runtime_values.h"
 #include "formats/nettrace/metadata.h"
 
 namespace stackpack::nettrace {
@@ -32,7 +33,8 @@ struct EventUse {
 
   EventMetadata metadata;
   EventRole role = EventRole::kOther;
-  bool valued = false;       ///< dotnet::RuntimeValues
+  bool valued = false;  ///< dotnet::RuntimeValues
+  dotnet::HandleWait handle_wait = dotnet::HandleWait::kNone;
   bool bookkeeping = false;  ///< its callstacks say nothing about the program
   capture::FunctionNews news = capture::FunctionNews::kExists;  ///< kMethod
   bool wanted = false;            ///< by the sink's capture::PayloadSink

@@ -8,6 +8,7 @@
 #include "bytes/wide_text.h"
 #include "capture/payload_schema.h"
 #include "capture/wait_facts.h"
+#include "formats/dotnet/event_fields.h"
 #include "formats/dotnet/method_payload.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/nettrace/payload_fields.h"
@@ -174,6 +175,10 @@ void TraceConverter::add_metadata(EventMetadata metadata, std::uint64_t offset) 
     use.wanted = true;
     if (described_fields_ < kMostDescribedFields) {
       use.schema = read_schema(header_.version, fields, use.metadata.provider_name);
+      if (use.schema.empty()) {
+        use.schema =
+            dotnet::event_fields(use.metadata.provider, use.metadata.event, use.metadata.version);
+      }
       described_fields_ += use.schema.size();
     }
   }
@@ -230,6 +235,11 @@ Status TraceConverter::event(const EventRow& row) {
     values_.event({use.metadata.event, row.payload, header_.pointer_size,
                    header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset,
                    !addresses.empty() && !use.bookkeeping});
+  }
+  if (use.handle_wait != dotnet::HandleWait::kNone) {
+    if (const Status taken = add_wait(use, row, thread, addresses); !taken) {
+      return taken;
+    }
   }
   if (use.wanted) [[unlikely]] {
     const Status taken = payloads_->event(
@@ -410,6 +420,29 @@ Status TraceConverter::with_callstack(const Sample& recorded,
   sample.origin = StackOrigin::kRecorded;
   const KnownStack known = known_stack(addresses);
   return sink_.add_sample(sample, known.view, known.memo);
+}
+
+// A thread waits for a handle, as the runtime says.
+Status TraceConverter::add_wait(const EventUse& use, const EventRow& row,
+                                const ThreadIdentity& thread,
+                                std::span<const std::uint64_t> addresses) {
+  capture::WaitFacts* const facts = sink_.wait_facts();
+  if (facts == nullptr || thread.tid == 0) {
+    return {};
+  }
+  capture::SchedRecord record;
+  record.time_ns = header_.unix_ns(row.ticks);
+  record.order = facts->next_order();
+  record.tid = thread.tid;
+  if (use.handle_wait == dotnet::HandleWait::kEnds) {
+    record.kind = capture::SchedKind::kWaitEnd;
+    return sink_.add_sched(record, {}, {});
+  }
+  bytes::ByteCursor in(row.payload, row.payload_offset);
+  record.kind = capture::SchedKind::kWaitBegin;
+  record.reason = facts->reason(dotnet::wait_reason(in.read<std::uint8_t>()));
+  const KnownStack known = addresses.empty() ? KnownStack() : known_stack(addresses);
+  return sink_.add_sched(record, known.view, known.memo);
 }
 
 // A thread leaves its processor, and is back after as long as the weight says. Whether it waits or

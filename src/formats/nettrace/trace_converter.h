@@ -66,6 +66,8 @@ class TraceConverter {
   };
   KnownStack known_stack(std::span<const std::uint64_t> addresses);
   Status with_callstack(const Sample& sample, std::span<const std::uint64_t> addresses);
+  Status add_wait(const EventUse& use, const EventRow& row, const ThreadIdentity& thread,
+                  std::span<const std::uint64_t> addresses);
   Status add_switch(const Sample& sample, std::span<const std::uint64_t> addresses);
   capture::StackView view_of(std::span<const std::uint64_t> addresses);
   void damage(std::string_view what, std::uint64_t offset) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/perf/features.h"
+#include "formats/perf/file_turns.h"
 #include "formats/perf/not_kept.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_scan.h"
@@ -25,6 +26,14 @@ bool lies_within(const FileSection& section, std::uint64_t bytes) {
   return section.offset <= bytes && section.size <= bytes - section.offset;
 }
 
+StreamKind kind_of(bool whole) {
+  return whole ? StreamKind::kSection : StreamKind::kOpenSection;
+}
+
+Status status_of(const Result<bool>& done) {
+  return done ? Status() : done.error();
+}
+
 // The part of `section` that exists in a file of this size.
 FileSection clip(const FileSection& section, std::uint64_t bytes) {
   const std::uint64_t offset = std::min(section.offset, bytes);
@@ -40,6 +49,7 @@ Result<capture::ByteAccount> CaptureReader::run(Input& input) {
   context_.sink.system().metadata("os.name", "Linux");
 
   io::ByteSource& main = *input.main;
+  parts_ = input.parts;
   Status done;
   if (main.seekable()) {
     std::array<std::byte, kDetectBytes> head{};
@@ -52,10 +62,8 @@ Result<capture::ByteAccount> CaptureReader::run(Input& input) {
   } else {
     done = read_pipe(main);
   }
-  for (Input::Part& part : input.parts) {
-    if (done) {
-      done = read_part(part);
-    }
+  for (std::size_t i = 0; done && i < parts_.size(); ++i) {
+    done = read_part(parts_[i]);
   }
   if (done) {
     done = converter_.finish();
@@ -93,8 +101,7 @@ Status CaptureReader::read_pipe(io::ByteSource& source) {
   context_.order = magic.order;
   context_.account.parsed += kPipeHeaderBytes;
   reader.consume(kPipeHeaderBytes);
-  RecordStream stream(reader, StreamKind::kPipe, context_, converter_);
-  Status done = stream.run();
+  Status done = status_of(RecordStream(StreamKind::kPipe, context_, converter_).run(reader));
   context_.account.total = reader.offset();
   if (done && context_.attrs.rows().empty()) {
     return Error{ErrorCode::kTruncated, reader.offset(), "perf: pipe: no attribute in the stream"};
@@ -130,7 +137,8 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
   sections_.skipped(header->event_types, skip::kUnreadSections);
   data = clip(data, file_bytes_);
   if (done) {
-    done = read_section(source, data, whole);
+    done = context_.attrs.without_times() && !parts_.empty() ? read_in_turns(source, data, whole)
+                                                             : read_section(source, data, whole);
   }
   for (std::size_t i = 0; done && i < symbol_files_.size(); ++i) {
     done = read_symbol_files(source, symbol_files_[i].first, symbol_files_[i].second);
@@ -360,9 +368,19 @@ Status CaptureReader::read_section(io::ByteSource& source, const FileSection& da
     begin = *scanned;
   }
   io::BufferedReader reader(source, begin, end, io::BufferedReader::kDefaultCapacity);
-  return RecordStream(reader, whole ? StreamKind::kSection : StreamKind::kOpenSection, context_,
-                      converter_)
-      .run();
+  return status_of(RecordStream(kind_of(whole), context_, converter_).run(reader));
+}
+
+// The main file's records, and those of the parts, which are then read.
+Status CaptureReader::read_in_turns(io::ByteSource& source, const FileSection& data, bool whole) {
+  FileTurns turns(context_, converter_);
+  turns.add(source, data.offset, data.offset + data.size, kind_of(whole), kMainPart);
+  for (const Input::Part& part : std::exchange(parts_, {})) {
+    const std::uint64_t bytes = part.source->size().value_or(0);
+    turns.add(*part.source, 0, bytes, kind_of(false), part.number);
+    context_.account.total += bytes;
+  }
+  return turns.run();
 }
 
 Status CaptureReader::read_part(Input::Part& part) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,11 @@ class CaptureReader {
   Status read_symbol_files(io::ByteSource& source, std::uint32_t feature,
                            const FileSection& section);
   Status read_section(io::ByteSource& source, const FileSection& data, bool whole);
+  Status read_in_turns(io::ByteSource& source, const FileSection& data, bool whole);
   Status account_for_sections(io::ByteSource& source, const FileSection& data, bool whole);
   Status read_part(Input::Part& part);
 
+  std::span<Input::Part> parts_;  // that are still to be read
   CaptureContext context_;
   SwitchEvents switches_;
   TracepointValues tracepoints_;

@@ -30,24 +30,27 @@ bool is_text(std::span<const std::byte> bytes) {
 }  // namespace
 
 Status RecordStream::refill(std::size_t size) {
-  const auto window = reader_.peek(size);
+  const auto window = reader_->peek(size);
   if (!window) {
     return window.error();
   }
   at_end_ = window->size() < size;
-  context_.control.advance_to(context_.bytes_before + reader_.offset());
+  context_.control.advance_to(context_.bytes_before + reader_->offset());
   if (context_.control.stop_requested()) {
-    return Error{ErrorCode::kCancelled, reader_.offset(), "perf: cancelled"};
+    return Error{ErrorCode::kCancelled, reader_->offset(), "perf: cancelled"};
   }
   return {};
 }
 
-Status RecordStream::run() {
-  for (;;) {
-    if (reader_.buffered().size() < kLookAhead && !at_end_) {
-      Status filled = refill(kLookAhead);
+Result<bool> RecordStream::run(io::BufferedReader& reader, std::uint64_t most) {
+  reader_ = &reader;
+  at_end_ = false;
+  const std::uint64_t start = reader.offset();
+  while (reader.offset() - start < most) {
+    if (reader.buffered().size() < kLookAhead && !at_end_) {
+      const Status filled = refill(kLookAhead);
       if (!filled) {
-        return filled;
+        return filled.error();
       }
     }
     const Result<Step> result = step();
@@ -55,19 +58,20 @@ Status RecordStream::run() {
       return result.error();
     }
     if (*result == Step::kEnd) {
-      break;
+      compressed_.finish();
+      const Status end = refill(1);
+      return end ? Result<bool>(true) : end.error();
     }
   }
-  compressed_.finish();
-  return refill(1);
+  return false;
 }
 
 Result<RecordStream::Step> RecordStream::step() {
-  const std::span<const std::byte> window = reader_.buffered();
+  const std::span<const std::byte> window = reader_->buffered();
   if (window.size() < kRecordHeaderBytes) {
     return window.empty() ? Step::kEnd : take_cut_record(window);
   }
-  bytes::ByteCursor in(window, reader_.offset(), context_.order);
+  bytes::ByteCursor in(window, reader_->offset(), context_.order);
   const RecordHeader header = read_record_header(in);
   if (static_cast<RecordType>(header.type) == RecordType::kCompressed2) {
     return take_compressed2(header, window);
@@ -91,9 +95,9 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
   }
   if (size <= window.size()) {
     const Record record{
-        header.type, 0, false, reader_.offset(),
+        header.type, 0, false, reader_->offset(),
         bytes::ByteCursor(window.subspan(kRecordHeaderBytes, size - kRecordHeaderBytes),
-                          reader_.offset() + kRecordHeaderBytes, context_.order)};
+                          reader_->offset() + kRecordHeaderBytes, context_.order)};
     const Status converted = converter_.convert(record);
     if (!converted) {
       return converted.error();
@@ -101,14 +105,14 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
     if (static_cast<RecordType>(header.type) == RecordType::kSimpleperfTracingData) {
       read_formats_inside(record);
     }
-    reader_.consume(size);
+    reader_->consume(size);
     return Step::kGoOn;
   }
   if (at_end_) {
     return take_cut_record(window);
   }
-  const std::uint64_t offset = reader_.offset();
-  const Result<std::uint64_t> passed = reader_.skip(size);
+  const std::uint64_t offset = reader_->offset();
+  const Result<std::uint64_t> passed = reader_->skip(size);
   if (!passed) {
     return passed.error();
   }
@@ -135,9 +139,9 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
     return take_cut_record(window);
   }
   const Record record{
-      header.type, header.misc, false, reader_.offset(),
+      header.type, header.misc, false, reader_->offset(),
       bytes::ByteCursor(window.subspan(kRecordHeaderBytes, header.size - kRecordHeaderBytes),
-                        reader_.offset() + kRecordHeaderBytes, context_.order)};
+                        reader_->offset() + kRecordHeaderBytes, context_.order)};
   if (static_cast<RecordType>(header.type) == RecordType::kCompressed) {
     const Status fed = feed_compressed(record.payload.rest(), header.size);
     if (!fed) {
@@ -161,7 +165,7 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
     read_formats_inside(record);
   }
-  reader_.consume(header.size);
+  reader_->consume(header.size);
   if (reason.name() == skip::kTracingData.name() && wants_formats(context_)) {
     return take_tracing_data(record, outside);
   }
@@ -171,7 +175,7 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
 Result<RecordStream::Step> RecordStream::take_outside_payload(const Record& record,
                                                               std::uint64_t payload_bytes,
                                                               SkipReason reason) {
-  const Result<std::uint64_t> passed = reader_.skip(payload_bytes);
+  const Result<std::uint64_t> passed = reader_->skip(payload_bytes);
   if (!passed) {
     return passed.error();
   }
@@ -190,10 +194,10 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
   if (payload_bytes > kMostBytes) {
     return take_outside_payload(record, payload_bytes, skip::kTracingData);
   }
-  const std::uint64_t offset = reader_.offset();
+  const std::uint64_t offset = reader_->offset();
   std::vector<std::byte> data;
   while (data.size() < payload_bytes) {
-    const auto window = reader_.peek(1);
+    const auto window = reader_->peek(1);
     if (!window) {
       return window.error();
     }
@@ -203,7 +207,7 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
       break;
     }
     data.insert(data.end(), piece.begin(), piece.end());
-    reader_.consume(piece.size());
+    reader_->consume(piece.size());
   }
   at_end_ = false;
   context_.account.skipped.add(skip::kTracingData, data.size());
@@ -228,7 +232,7 @@ void RecordStream::read_formats_inside(const Record& record) const {
 }
 
 Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes) {
-  const Result<std::optional<SkipReason>> fed = compressed_.feed(piece, reader_.offset());
+  const Result<std::optional<SkipReason>> fed = compressed_.feed(piece, reader_->offset());
   if (!fed) {
     return fed.error();
   }
@@ -237,13 +241,13 @@ Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size
   } else {
     context_.account.parsed += record_bytes;
   }
-  reader_.consume(record_bytes);
+  reader_->consume(record_bytes);
   return {};
 }
 
 Result<RecordStream::Step> RecordStream::take_compressed2(const RecordHeader& header,
                                                           std::span<const std::byte> window) {
-  bytes::ByteCursor in(window, reader_.offset(), context_.order);
+  bytes::ByteCursor in(window, reader_->offset(), context_.order);
   in.skip(kRecordHeaderBytes);
   const auto data_size = in.read<std::uint64_t>();
   if (header.size >= kCompressed2HeaderBytes &&
@@ -261,7 +265,7 @@ Result<RecordStream::Step> RecordStream::take_compressed2(const RecordHeader& he
   std::uint64_t total = 0;
   if (in.ok() && bytes::checked_add(kCompressed2HeaderBytes, data_size, total) &&
       overflow_fits(total, window)) {
-    context_.notice(loss::kCompressedSizeOverflow, 1, reader_.offset());
+    context_.notice(loss::kCompressedSizeOverflow, 1, reader_->offset());
     return take_overflown(total, window);
   }
   if (!in.ok()) {
@@ -311,8 +315,8 @@ Result<RecordStream::Step> RecordStream::take_overflown(std::uint64_t total,
     if (!filled) {
       return filled.error();
     }
-    window = reader_.buffered();
-    bytes::ByteCursor in(window, reader_.offset(), context_.order);
+    window = reader_->buffered();
+    bytes::ByteCursor in(window, reader_->offset(), context_.order);
     const RecordHeader header = read_record_header(in);
     if (!in.ok() || static_cast<RecordType>(header.type) != RecordType::kCompressed2 ||
         header.size <= kCompressed2HeaderBytes || header.size > left ||
@@ -345,17 +349,17 @@ Result<RecordStream::Step> RecordStream::take_cut_record(std::span<const std::by
   if (kind_ == StreamKind::kPipe && is_text(window)) {
     return take_text(window);
   }
-  context_.damage(name_of(skip::kRecordCut), 1, reader_.offset());
+  context_.damage(name_of(skip::kRecordCut), 1, reader_->offset());
   return skip_rest(skip::kRecordCut);
 }
 
 Result<RecordStream::Step> RecordStream::take_text(std::span<const std::byte> window) {
-  context_.notice(name_of(skip::kTrailingText), window.size(), reader_.offset());
+  context_.notice(name_of(skip::kTrailingText), window.size(), reader_->offset());
   return skip_rest(skip::kTrailingText);
 }
 
 Result<RecordStream::Step> RecordStream::skip_rest(SkipReason reason) {
-  const Result<std::uint64_t> passed = reader_.skip(~std::uint64_t{0});
+  const Result<std::uint64_t> passed = reader_->skip(~std::uint64_t{0});
   if (!passed) {
     return passed.error();
   }
@@ -364,21 +368,21 @@ Result<RecordStream::Step> RecordStream::skip_rest(SkipReason reason) {
 }
 
 Status RecordStream::skip_damaged(std::size_t bytes) {
-  context_.damage(name_of(skip::kDamagedBytes), bytes, reader_.offset());
+  context_.damage(name_of(skip::kDamagedBytes), bytes, reader_->offset());
   context_.account.skipped.add(skip::kDamagedBytes, bytes);
-  reader_.consume(bytes);
+  reader_->consume(bytes);
   return refill(kLookAhead);
 }
 
 // The header at the position is damaged. Goes on where records begin again, if such a place is
 // found.
 Result<RecordStream::Step> RecordStream::find_records() {
-  context_.damage(loss::kRecordHeaderDamaged, 1, reader_.offset());
+  context_.damage(loss::kRecordHeaderDamaged, 1, reader_->offset());
   if (kind_ == StreamKind::kPipe || compressed_.used()) {
     compressed_.break_off();
-    const std::uint64_t offset = reader_.offset();
+    const std::uint64_t offset = reader_->offset();
     const Result<Step> rest = skip_rest(skip::kDamagedBytes);
-    context_.damage(name_of(skip::kDamagedBytes), reader_.offset() - offset, offset);
+    context_.damage(name_of(skip::kDamagedBytes), reader_->offset() - offset, offset);
     return rest;
   }
   std::size_t at = 1;
@@ -387,7 +391,7 @@ Result<RecordStream::Step> RecordStream::find_records() {
     if (!filled) {
       return filled.error();
     }
-    const std::span<const std::byte> window = reader_.buffered();
+    const std::span<const std::byte> window = reader_->buffered();
     const std::size_t stop =
         at_end_ ? window.size() : window.size() - std::min(window.size(), RecordProbe::kReach) + 1;
     for (; at < stop; ++at) {
@@ -403,7 +407,7 @@ Result<RecordStream::Step> RecordStream::find_records() {
     if (!skipped) {
       return skipped.error();
     }
-    if (reader_.buffered().empty()) {
+    if (reader_->buffered().empty()) {
       return Step::kEnd;
     }
     at = 0;

@@ -30,19 +30,19 @@ enum class StreamKind : std::uint8_t {
 
 class RecordStream {
  public:
-  /// `reader` stands at the first record and ends with the stream.
-  RecordStream(io::BufferedReader& reader, StreamKind kind, CaptureContext& context,
-               RecordConverter& converter)
-      : reader_(reader),
-        kind_(kind),
+  RecordStream(StreamKind kind, CaptureContext& context, RecordConverter& converter)
+      : kind_(kind),
         context_(context),
         converter_(converter),
         compressed_(context, converter),
         probe_(context) {}
 
-  /// Converts all records. Every byte up to the end is counted in the context's account.
-  /// Errors: from the reader and from the sink, kCancelled; damage is counted.
-  Status run();
+  /// Converts records until `most` bytes are passed, or all. `reader` stands at the first record,
+  /// after a call that left some at the next one, and ends with the stream.
+  /// Every byte up to there is counted in the context's account.
+  /// Result: whether no record is left. Errors: from the reader and from the sink, kCancelled;
+  /// damage is counted.
+  Result<bool> run(io::BufferedReader& reader, std::uint64_t most = ~std::uint64_t{0});
 
  private:
   enum class Step : std::uint8_t { kGoOn, kEnd };
@@ -70,7 +70,7 @@ class RecordStream {
   // Enough to see a record of the largest size and the header of the next.
   static constexpr std::size_t kLookAhead = std::size_t{1} << 17;
 
-  io::BufferedReader& reader_;
+  io::BufferedReader* reader_ = nullptr;  // of the call of run()
   StreamKind kind_;
   CaptureContext& context_;
   RecordConverter& converter_;

@@ -17,7 +17,8 @@ namespace stackpack::query {
 
 /// Finds them by the rule of docs/waits.md: a thread was able to run (running, woken, preempted,
 /// awake) in less than one part in a hundred of the time in which it was so or blocked, or it is an
-/// idle worker of the kernel (it blocked for the reason `I`).
+/// idle worker of the kernel (it blocked for the reason `I`). A thread of which nothing but its
+/// waits was recorded is none.
 class IdlePools {
  public:
   /// By all intervals of the file. Memory: an entry for each such thread. Errors: the reader's.
@@ -40,6 +41,8 @@ class IdlePools {
   std::uint64_t able_ns_ = 0;
   std::uint64_t blocked_ns_ = 0;
   bool is_idle_worker_ = false;
+  bool ends_a_wait_ = false;
+  bool is_seen_able_ = false;
 };
 
 }  // namespace stackpack::query

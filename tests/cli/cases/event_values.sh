@@ -7,6 +7,7 @@ run gc small.spk
 run gc small.spk --json
 run exceptions small.spk
 run exceptions small.nettrace --json
+run locks small.spk
 run io small.spk
 run io small.spk --json --order latency
 run convert small.nettrace -o redacted.spk --quiet --redact
@@ -19,7 +20,6 @@ run gc without.spk
 run merge small.spk -o merged.spk --quiet
 run dump merged.spk --losses
 run dump merged.spk --event-values
-run exceptions merged.spk
 cp "$folder/../../../testdata/small.v6.nettrace" other.nettrace
 run merge small.spk other.nettrace -o both.spk --quiet
 run merge other.nettrace small.spk -o turned.spk --quiet

@@ -30,10 +30,11 @@ struct ValueReading {
       return Status();
     });
     CHECK(finished);
+    const std::vector<ValueSchema> kinds = recorder.kinds();
     std::vector<std::string> result;
     for (const EventValue& row : rows) {
-      const capture::ValueKindRow& kind = capture::value_kinds()[row.kind];
-      std::string line(kind.name);
+      const ValueSchema& kind = kinds.at(row.kind);
+      std::string line = kind.name;
       for (std::size_t i = 0; i < kind.fields.size(); ++i) {
         line += ' ';
         line += kind.fields[i].type == ValueType::kText ? recorder.texts().at(row.values[i])
@@ -108,6 +109,39 @@ TEST_SUITE("runtime values") {
     CHECK(reading.lines() == Lines{"exception System.IO.IOException no such file 2147942402 16",
                                    "contention - 1", "contention 1500 0",
                                    "thread_pool_threads 0 4 1", "thread_pool_threads 2 5 0"});
+  }
+
+  TEST_CASE("runtime values: who waits for which lock, whom it belongs to, and handlers") {
+    TestBytes caught;
+    caught.u64(0x1000).u64(0x2000);
+    put_utf16(caught, "void App::Main()").u16(9);
+    ValueReading reading;
+    reading.event(81, TestBytes().u8(1).u16(9), 1);
+    reading.event(81, TestBytes().u8(0).u16(9).u64(0xA0).u64(0xB0).u64(77), 2);
+    reading.event(81, TestBytes().u8(0).u16(9).u64(0xA0).u64(0xB0).u64(0), 3);
+    reading.event(250, caught, 4);
+    reading.event(301, TestBytes().u8(1).u64(0).u16(9), 5);
+    reading.event(302, TestBytes().u16(9), 6);
+    CHECK(reading.lines() == Lines{"contention_start - - - 1", "contention_start 160 176 77 0",
+                                   "contention_start 160 176 - 0",
+                                   "exception_catch void App::Main()", "wait_start 1 -",
+                                   "wait_end 9"});
+  }
+
+  TEST_CASE("runtime values: files have the later kinds only where they have values of them") {
+    const auto names = [](const ValueReading& reading) {
+      std::string text;
+      for (const ValueSchema& kind : reading.recorder.kinds()) {
+        text += kind.name + ' ';
+      }
+      return text;
+    };
+    ValueReading reading;
+    reading.event(91, TestBytes().u8(1).u16(9), 1);
+    CHECK(names(reading).ends_with(" heap image "));
+    reading.event(302, TestBytes().u16(9), 2);
+    CHECK(names(reading).ends_with(" heap image wait_end "));
+    CHECK(reading.lines() == Lines{"contention - 1", "wait_end 9"});
   }
 
   TEST_CASE("runtime values: a method is compiled from its start until it is there") {

@@ -72,6 +72,48 @@ TEST_CASE("perf directory: the parts are read in the order of their numbers") {
   CHECK(outcome.balanced());
 }
 
+// The perf tool reads 2 MiB of a file at a time, and the record with which that is full.
+TEST_CASE("perf directory: without times, the files are read in turns") {
+  constexpr std::uint64_t kEntries = 8000;  // of a callchain: 33 samples are more than 2 MiB
+  const auto samples = [](std::uint64_t address, int count) {
+    std::vector<std::uint64_t> chain(kEntries, address);
+    chain.front() = kContextUser;
+    test::TestBytes payload;
+    payload.u64(address).u32(1).u32(1).u64(chain.size());
+    for (const std::uint64_t entry : chain) {
+      payload.u64(entry);
+    }
+    test::TestBytes all;
+    for (int i = 0; i < count; ++i) {
+      all.append(kPartWriter.record(perf::RecordType::kSample, 2, payload).bytes);
+    }
+    return all;
+  };
+  const test::ScratchDirectory folder;
+  test::TestAttr attr;
+  attr.sample_type &= ~perf::sample_bit::kTime;
+  write_part(folder, "data", kPartWriter.file({attr}, {samples(0x9, 2)}));
+  write_part(folder, "data.0", samples(0xa, 40).bytes);
+  write_part(folder, "data.1", {});
+  write_part(folder, "data.2", samples(0xb, 33).bytes);
+  write_part(folder, "data.3", samples(0xc, 80).bytes);
+  auto input = perf::open_directory(folder.file(""));
+  REQUIRE(input.has_value());
+  const auto outcome = test::read_perf(*input);
+  REQUIRE(outcome.status.has_value());
+  CHECK(outcome.balanced());
+  std::vector<std::pair<char, int>> runs;
+  for (const auto& row : outcome.sink->rows) {
+    if (runs.empty() || runs.back().first != row.stack.back()) {
+      runs.push_back({row.stack.back(), 0});
+    }
+    ++runs.back().second;
+  }
+  const std::vector<std::pair<char, int>> expected{{'9', 2},  {'a', 33}, {'b', 33},
+                                                   {'c', 33}, {'a', 7},  {'c', 47}};
+  CHECK(runs == expected);
+}
+
 TEST_CASE("perf directory: what is no file is refused, and nobody waits for it") {
   for (const char* name : {"data", "data.3"}) {
     CAPTURE(name);

@@ -1,5 +1,6 @@
 #include "formats/etl/names/event_payloads.h"
 
+#include "formats/dotnet/event_fields.h"
 #include "formats/etl/event/provider_names.h"
 #include "formats/etl/names/event_schemas.h"
 
@@ -17,6 +18,23 @@ bool EventPayloads::wants(const Guid& guid, std::string_view provider) {
     wanted_.emplace(key, wants);
   }
   return wants;
+}
+
+// Of events of the .NET runtime; null of others.
+const capture::PayloadSchema* EventPayloads::runtime_fields(std::string_view provider,
+                                                            std::uint16_t id, unsigned version) {
+  const dotnet::Provider runtime = dotnet::provider_named(provider);
+  if (runtime == dotnet::Provider::kOther) {
+    return nullptr;
+  }
+  if (runtime_fields_.size() == kMostRuntimeEvents) {
+    runtime_fields_.clear();  // damage: the runtime does not have so many
+  }
+  const auto [known, fresh] = runtime_fields_.try_emplace({runtime, id, version});
+  if (fresh) {
+    known->second = dotnet::event_fields(runtime, id, version);
+  }
+  return &known->second;
 }
 
 Status EventPayloads::event(const EventView& event, const EventKind& kind) {
@@ -50,6 +68,8 @@ Status EventPayloads::event(const EventView& event, const EventKind& kind) {
   } else if (described != nullptr) {
     out.schema = &described->schema;
     named.title = described->name;
+  } else if (event.cls == EventClass::kProvider) {
+    out.schema = runtime_fields(provider, id, event.version);
   }
   if (named.title.empty()) {
     named.title = titles_.title_of(kind);

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "capture/payload_schema.h"
+#include "formats/dotnet/runtime_events.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
@@ -27,11 +30,16 @@ class EventPayloads {
 
  private:
   bool wants(const Guid& guid, std::string_view provider);
+  const capture::PayloadSchema* runtime_fields(std::string_view provider, std::uint16_t id,
+                                               unsigned version);
 
   capture::PayloadSink* sink_;
   EventTitles& titles_;
   const EtlClock& clock_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> wanted_;
+  static constexpr std::size_t kMostRuntimeEvents = std::size_t{1} << 12;
+  std::map<std::tuple<dotnet::Provider, std::uint16_t, unsigned>, capture::PayloadSchema>
+      runtime_fields_;  // kMostRuntimeEvents of them
 };
 
 }  // namespace stackpack::etl
