@@ -161,6 +161,9 @@ Outcome run(const CaptureView& view, ExportOptions options, std::uint64_t memory
     case ExportFormat::kHtml:
       status = exporting::write_html(job, out);
       break;
+    case ExportFormat::kCpuprofile:
+      status = exporting::write_cpuprofile(job, out);
+      break;
     default:
       status = exporting::write_otlp(job, out);
       break;
@@ -182,7 +185,8 @@ void export_all(std::span<const std::byte> data) {
   read_tables(in, capture.view);
   read_samples(in, capture);
   connect(capture);
-  for (const ExportFormat format : {options.format, ExportFormat::kHtml}) {
+  for (const ExportFormat format :
+       {options.format, ExportFormat::kHtml, ExportFormat::kCpuprofile}) {
     options.format = format;
     const Outcome much = run(capture.view, options, std::uint64_t{1} << 24);
     const Outcome little = run(capture.view, options, 0);

@@ -25,7 +25,8 @@ void export_spk(std::span<const std::byte> data) {
       std::to_string(::getpid());
   for (const ExportFormat format :
        {ExportFormat::kFolded, ExportFormat::kPprof, ExportFormat::kSpeedscope,
-        ExportFormat::kFirefox, ExportFormat::kOtlp, ExportFormat::kHtml}) {
+        ExportFormat::kFirefox, ExportFormat::kOtlp, ExportFormat::kHtml,
+        ExportFormat::kCpuprofile}) {
     ExportOptions options;
     options.format = format;
     options.memory_limit = 1U << 16;

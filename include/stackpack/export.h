@@ -25,6 +25,7 @@ enum class ExportFormat : std::uint8_t {
   kCsv,         ///< a directory of tables
   kHtml,        ///< one page that shows it: docs/page-format.md
   kPerfetto,    ///< Perfetto's trace: samples of threads, and what these did if the file has it
+  kCpuprofile,  ///< V8's .cpuprofile, which Chrome's DevTools open
 };
 
 /// The names of the formats as the command line spells them, in the order of the enumeration.

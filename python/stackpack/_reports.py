@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Union, overloa
 from ._capture import PathLike, several
 from ._program import Filter, Input, filter_options, option, path_of, run
 
-_FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto")
+_FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto", "cpuprofile")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def export(input: Union[Input, Sequence[Input]], output: Optional[PathLike] = No
     Args:
         input: a .spk file, a capture, or an open one; for html also a list of them.
         output: a path (csv: a folder), where it appears whole or not at all; None: the bytes are returned.
-        format: folded, pprof, speedscope, firefox, otlp, csv, html or perfetto.
+        format: folded, pprof, speedscope, firefox, otlp, csv, html, perfetto or cpuprofile.
         where: which samples.
         all_events: folded, pprof: all events at once; by default the one that samples where time goes.
         count: 'samples' or 'weight'; None: what the event measures.

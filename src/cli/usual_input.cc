@@ -76,6 +76,7 @@ std::string_view format_of_name(std::string_view path) {
       {".speedscope.json", "speedscope"},
       {".speedscope", "speedscope"},
       {".otlp", "otlp"},
+      {".cpuprofile", "cpuprofile"},
       {".pftrace", "perfetto"},
       {".perfetto-trace", "perfetto"},
   };

@@ -33,6 +33,8 @@ Status encode(ExportJob& job, ExportOutput& out) {
       return exporting::write_perfetto(job, out);
     case ExportFormat::kHtml:
       return exporting::write_html(job, out);
+    case ExportFormat::kCpuprofile:
+      return exporting::write_cpuprofile(job, out);
     case ExportFormat::kCsv:
       break;
   }
@@ -164,8 +166,8 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kFormatNames = {
-    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto"};
+constexpr std::array<std::string_view, 9> kFormatNames = {
+    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto", "cpuprofile"};
 
 }  // namespace
 

@@ -63,7 +63,7 @@ std::vector<KnownFile> exported_files(const test::ScratchDirectory& directory) {
   constexpr std::pair<ExportFormat, const char*> kExports[] = {
       {ExportFormat::kFolded, "folded"},   {ExportFormat::kPprof, "pprof"},
       {ExportFormat::kOtlp, "otlp"},       {ExportFormat::kSpeedscope, "speedscope"},
-      {ExportFormat::kFirefox, "firefox"},
+      {ExportFormat::kFirefox, "firefox"}, {ExportFormat::kCpuprofile, "v8"},
   };
   const std::string packed = directory.file("recording.spk");
   REQUIRE(convert(test::source_folder() + "/testdata/file.perf.data", packed, {}, nullptr));

@@ -27,7 +27,7 @@ LEAST_SECONDS, SECONDS_A_ROW, SECONDS_A_BYTE = 1.0, 20e-6, 1 / 30e6
 TRIES = 3
 LEAST_MEMORY, MEMORY_A_ROW, MEMORY_A_BYTE = 128 << 20, 4 << 10, 8
 NO_FILE = {"help"}
-FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto")
+FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto", "cpuprofile")
 LISTINGS = ("stacks", "samples", "processes", "threads", "modules", "events", "losses", "metadata", "functions", "names", "sources")
 # With the file packed, the captures, and an output.
 COMMANDS = {

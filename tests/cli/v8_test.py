@@ -3,6 +3,7 @@
 
     v8_test.py PROGRAM FILE_OR_FOLDER...
 
+Exports are read by the same lines: those of V8's profiles have the same callstacks and lengths, those of other captures the ones of folded text.
 Where node is, it is asked for a fresh profile, too.
 """
 import collections
@@ -137,6 +138,77 @@ def compare(path, folder):
     return not differ and bool(theirs)
 
 
+SHAPE = """
+const fs = require('fs'), assert = require('assert');
+const profile = JSON.parse(fs.readFileSync(process.argv[1], 'utf8'));
+const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+assert.strictEqual(nodes.size, profile.nodes.length);
+assert.strictEqual(profile.nodes[0].callFrame.functionName, '(root)');
+const below = new Set();
+for (const {callFrame, children, hitCount} of profile.nodes) {
+  for (const key of ['functionName', 'scriptId', 'url']) assert.strictEqual(typeof callFrame[key], 'string');
+  for (const number of [callFrame.lineNumber, callFrame.columnNumber, hitCount]) assert(Number.isInteger(number));
+  for (const child of children) assert(nodes.has(child) && !below.has(child) && below.add(child));
+}
+assert.strictEqual(below.size, nodes.size - 1);
+assert(!below.has(profile.nodes[0].id));
+const hits = new Map();
+for (const id of profile.samples) hits.set(id, (hits.get(id) ?? 0) + 1);
+for (const {id, hitCount} of profile.nodes) assert.strictEqual(hitCount, hits.get(id) ?? 0);
+assert.strictEqual(profile.timeDeltas.length, profile.samples.length);
+assert(profile.timeDeltas.every((delta) => delta >= 0));
+assert(profile.startTime + profile.timeDeltas.reduce((sum, delta) => sum + delta, 0) <= profile.endTime * (1 + 1e-9));
+"""
+
+
+def of_export(spk, folder):
+    """Callstacks and their lengths of an export, as any reader has them who does not know our keys, but for threads."""
+    path = folder / "export.cpuprofile"
+    run(PROGRAM, "export", spk, "--quiet", "--force", "-o", path)
+    if shutil.which("node"):
+        run("node", "-e", SHAPE, path)
+    document = json.loads(path.read_bytes())
+    for node in document["nodes"]:
+        if "thread" in node:
+            node["callFrame"]["functionName"] = "(root)"
+    gaps = {node["id"] for node in document["nodes"] if "gap" in node}
+    document["nodes"] = [node for node in document["nodes"] if node["id"] not in gaps]
+    sums = collections.Counter()
+    for (_, stack), length in cpu_profile(document, None):
+        sums[stack] += round(length)
+    return sums
+
+
+def compare_export(path, folder):
+    """An export of what V8 recorded says what the recording says."""
+    spk, theirs = folder / "v8.spk", collections.Counter()
+    for (_, stack), weight in expected(path).items():
+        theirs[stack] += weight * (NS_PER_US if "heap" in path.name else 1)
+    ours = of_export(spk, folder)
+    differ = [stack for stack in {*theirs, *ours} if theirs[stack] != ours[stack]]
+    for stack in differ[:3]:
+        print(f"{path.name}: {stack}: {theirs[stack]}, exported {ours[stack]}", file=sys.stderr)
+    print(f"{path.name}: {len(theirs)} callstacks, {len(differ)} differ in an export")
+    return not differ
+
+
+def compare_other(path, folder):
+    """An export of any other capture says what folded text says."""
+    spk = folder / "other.spk"
+    run(PROGRAM, "convert", "--quiet", "--force", path, "-o", spk)
+    ours = collections.Counter()
+    for stack, length in of_export(spk, folder).items():
+        ours[";".join(place[1] for place in stack)] += length
+    theirs = {}
+    is_time = '"unit":"ns"' in run(PROGRAM, "top", spk, "--json", "--idle", "-n", "1")
+    for line in run(PROGRAM, "export", spk, "--quiet", "--format", "folded", "--inline", "--keep-broken", "-o", "-").splitlines():
+        stack, _, count = line.rpartition(" ")
+        theirs["" if stack == "[no callstack]" else stack] = int(count) * (1 if is_time else NS_PER_US)
+    ours = {stack: length for stack, length in ours.items() if length}
+    print(f"{path.name}: {len(theirs)} callstacks of folded text, {'as' if ours == theirs else 'other than'} in an export")
+    return ours == theirs
+
+
 def main():
     paths = []
     for word in sys.argv[2:]:
@@ -151,7 +223,10 @@ def main():
             paths.append(folder / "fresh.cpuprofile")
         else:
             print("node is not here: no fresh profile")
-        return 0 if all([compare(path, folder) for path in paths]) else 1
+        captures = [path for path in paths if "profile" in path.name or ".json" in path.name]
+        same = [compare(path, folder) and compare_export(path, folder) for path in captures]
+        same += [compare_other(path, folder) for path in paths if path not in captures]
+        return 0 if all(same) else 1
 
 
 sys.exit(main())

@@ -112,6 +112,7 @@ COMMANDS = [
     ("export firefox", ["export", "{packed}", "--to", "firefox", "-o", "{out}", "--force"], None, "file"),
     ("export otlp", ["export", "{packed}", "--to", "otlp", "-o", "{out}", "--force"], None, "file"),
     ("export perfetto", ["export", "{packed}", "--to", "perfetto", "-o", "{out}", "--force"], None, "file"),
+    ("export cpuprofile", ["export", "{packed}", "--to", "cpuprofile", "-o", "{out}", "--force"], None, "file"),
     ("export csv", ["export", "{packed}", "--to", "csv", "-o", "{folder}/csv"], None, "folder"),
 ]
 

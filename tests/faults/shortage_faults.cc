@@ -137,6 +137,7 @@ std::vector<Operation> all_operations(const std::string& testdata, const std::st
   all.push_back(export_operation(packed, "firefox", ExportFormat::kFirefox));
   all.push_back(export_operation(packed, "otlp", ExportFormat::kOtlp));
   all.push_back(export_operation(packed, "perfetto", ExportFormat::kPerfetto));
+  all.push_back(export_operation(packed, "cpuprofile", ExportFormat::kCpuprofile));
   return all;
 }
 

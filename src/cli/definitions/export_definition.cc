@@ -31,8 +31,9 @@ void CommandDefinitions::define_export() {
          "stackpack export out.spk --format bolt-preaggregated --binary ./app -o app.preagg && "
          "perf2bolt -pa -p app.preagg -o app.fdata ./app"},
         {"a page of several files", "stackpack export a.spk b.spk --format html -o page.html"}},
-       "folded, pprof and speedscope --aggregate hold one event, since samples of different events "
-       "do not add up: the one that samples time, and of several the one with most samples; "
+       "folded, pprof, cpuprofile and speedscope --aggregate hold one event, since samples of "
+       "different events do not add up: the one that samples time, and of several the one with "
+       "most samples; "
        "--event and --all-events choose others. Figures are what that event measures, as in top.\n"
        "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
        "address that addr2line wants. For a caller it is the byte before the return address.\n" +

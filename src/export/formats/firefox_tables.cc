@@ -2,7 +2,9 @@
 
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "query/naming/build_id_text.h"
@@ -299,8 +301,19 @@ void FirefoxTables::write_resource_table() {
   });
   nulls("host", rows);
   column("type", rows, [this](std::uint32_t) { json_.Int(kResourceOfLibrary); });
+  if (has_libraries_of_one_name()) {  // a column of older versions: names do not say which
+    column("lib", rows, [this](std::uint32_t row) { json_.Uint(row); });
+  }
   write_member(json_, "length", rows);
   json_.EndObject();
+}
+
+bool FirefoxTables::has_libraries_of_one_name() const {
+  std::set<std::string_view> names;
+  for (const std::uint32_t image : libraries_) {
+    names.insert(query::file_name_of(locations_.module_of_image(image)));
+  }
+  return names.size() != libraries_.size();
 }
 
 void FirefoxTables::write_strings() {

@@ -48,6 +48,7 @@ class FirefoxTables {
   void write_function_table();
   void write_sources();
   void write_resource_table();
+  [[nodiscard]] bool has_libraries_of_one_name() const;
   void write_strings();
 
   [[nodiscard]] std::uint32_t library_of(std::uint32_t location) const;

@@ -35,7 +35,7 @@ class SpeedscopeEncoder {
       return status;
     }
     count_events();
-    const bool weights = job_.options.speedscope.aggregate || !has_times();
+    const bool weights = job_.options.speedscope.aggregate || !lanes_.has_times();
     json_.StartObject();
     write_key(json_, "$schema");
     write_text(json_, "https://www.speedscope.app/file-format-schema.json");
@@ -61,17 +61,6 @@ class SpeedscopeEncoder {
   }
 
  private:
-  // An imported profile has none, and a recorder may have left them out: all are the same then.
-  [[nodiscard]] bool has_times() const {
-    std::uint64_t samples = 0;
-    for (const Lane& lane : lanes_.lanes()) {
-      samples += lane.samples;
-    }
-    const query::TimeRange range = job_.selection.time_range();
-    return job_.view().has_times() &&
-           (range.first_ns != range.last_ns || (samples == 1 && range.first_ns != 0));
-  }
-
   void count_events() {
     for (const Lane& lane : lanes_.lanes()) {
       several_events_ = several_events_ || lane.event != lanes_.lanes().front().event;
@@ -80,14 +69,7 @@ class SpeedscopeEncoder {
 
   void begin_profile(const Lane& lane, std::string_view unit, std::uint64_t first,
                      std::string_view last) {
-    const query::Track& track = job_.selection.tracks()[lane.track];
-    std::string name(job_.selection.thread_name(track));
-    if (track.pid != kUnknownId) {
-      name += " pid " + std::to_string(track.pid);
-    }
-    if (track.tid != kUnknownId) {
-      name += " tid " + std::to_string(track.tid);
-    }
+    std::string name = lanes_.title_of(lane);
     if (several_events_) {
       name += " [" + job_.selection.choice().name_of(lane.event) + "]";
     }

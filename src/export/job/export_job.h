@@ -48,6 +48,7 @@ Status write_firefox(ExportJob& job, ExportOutput& out);
 Status write_otlp(ExportJob& job, ExportOutput& out);
 Status write_perfetto(ExportJob& job, ExportOutput& out);
 Status write_html(ExportJob& job, ExportOutput& out);
+Status write_cpuprofile(ExportJob& job, ExportOutput& out);
 /// `directory` exists. The tables appear together at the end.
 Status write_csv(ExportJob& job, const std::string& directory);
 

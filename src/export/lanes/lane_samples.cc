@@ -72,6 +72,28 @@ std::size_t LaneSamples::find_first_to_show() const {
   return static_cast<std::size_t>(best - lanes_.begin());
 }
 
+bool LaneSamples::has_times() const {
+  std::uint64_t samples = 0;
+  for (const Lane& lane : lanes_) {
+    samples += lane.samples;
+  }
+  const query::TimeRange range = selection_.time_range();
+  return selection_.view().has_times() &&
+         (range.first_ns != range.last_ns || (samples == 1 && range.first_ns != 0));
+}
+
+std::string LaneSamples::title_of(const Lane& lane) const {
+  const query::Track& track = selection_.tracks()[lane.track];
+  std::string title(selection_.thread_name(track));
+  if (track.pid != kUnknownId) {
+    title += " pid " + std::to_string(track.pid);
+  }
+  if (track.tid != kUnknownId) {
+    title += " tid " + std::to_string(track.tid);
+  }
+  return title;
+}
+
 Status LaneSamples::resolve() {
   if (const Status status = resolver_.resolve(requests_, nodes_); !status) {
     return status;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/number_table.h"
@@ -47,6 +48,12 @@ class LaneSamples {
   /// The lane which a viewer should open on: that with most samples of the main event, or of all
   /// when that event has no lane.
   [[nodiscard]] std::size_t first_to_show() const { return first_to_show_; }
+
+  /// False: an imported profile has no times, or a recorder left them out, so that all are the
+  /// same.
+  [[nodiscard]] bool has_times() const;
+  /// `NAME pid N tid M` of the thread, as far as it is known.
+  [[nodiscard]] std::string title_of(const Lane& lane) const;
 
   /// All lanes in order. A replay is valid during the visit.
   Status for_each(const std::function<Status(const Lane&, const LaneReplay&)>& visit);

@@ -22,6 +22,7 @@ inline constexpr capture::SkipReason kFoldedBinaryLine{"folded_binary_line"};
 inline constexpr capture::SkipReason kFoldedLineTooLong{"folded_line_too_long"};
 inline constexpr capture::SkipReason kFoldedStackTooDeep{"folded_stack_too_deep"};
 inline constexpr capture::SkipReason kFoldedLineWithoutCount{"folded_line_without_count"};
+inline constexpr capture::SkipReason kFoldedNegativeCount{"folded_negative_count"};
 
 }  // namespace skip
 
@@ -30,10 +31,8 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kLastLineUnended,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
-    skip::kFoldedBinaryLine,
-    skip::kFoldedLineTooLong,
-    skip::kFoldedStackTooDeep,
-    skip::kFoldedLineWithoutCount,
+    skip::kFoldedBinaryLine,       skip::kFoldedLineTooLong,   skip::kFoldedStackTooDeep,
+    skip::kFoldedLineWithoutCount, skip::kFoldedNegativeCount,
 };
 
 }  // namespace stackpack::folded

@@ -92,6 +92,13 @@ std::optional<Line> parse_line(std::string_view text, bool counts_memory = false
   return count || line.austin ? std::optional(line) : std::nullopt;
 }
 
+// `frames -COUNT`, of the difference of two texts.
+bool has_negative_count(std::string_view text) {
+  const std::size_t space = text.find_last_of(kBlanks);
+  return space != std::string_view::npos && text.substr(space + 1).starts_with('-') &&
+         core::parse_decimal(text.substr(space + 2)).has_value();
+}
+
 // `frames BEFORE AFTER`, as difffolded.pl writes it.
 std::optional<Line> parse_two_counts(std::string_view text) {
   const std::optional<Line> after = parse_line(text);
@@ -135,6 +142,9 @@ LineCounts count_lines(std::string_view text, bool whole) {
       return;
     }
     const std::optional<Line> parsed = parse_line(line, counts.counts_memory);
+    if (!parsed && has_negative_count(line)) {
+      return;  // neither for nor against
+    }
     counts.austin += parsed && parsed->austin ? std::size_t{1} : std::size_t{0};
     const bool is_good =
         parsed ? is_plausible(*parsed) : is_cut && line.find(kSeparator) != std::string_view::npos;
@@ -236,6 +246,8 @@ class FoldedReader {
       if (!line_.ended) {  // digits of the count may be missing
         sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, line_.offset);
       }
+    } else if (is_text && has_negative_count(content)) {
+      skip(skip::kFoldedNegativeCount, line_.bytes, true);
     } else {
       other_lines_ += is_text ? std::uint64_t{1} : std::uint64_t{0};
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, line_.bytes, true);

@@ -52,22 +52,24 @@ std::string_view module_of(std::string_view url) {
 }
 
 NodeKind kind_of(const CallFrame& frame) {
-  return !frame.url.empty()       ? NodeKind::kCode
-         : frame.name == "(root)" ? NodeKind::kRoot
-         : frame.name == "(idle)" ? NodeKind::kIdle
-                                  : NodeKind::kCode;
+  return !frame.url.empty() || frame.module ? NodeKind::kCode
+         : frame.name == "(root)"           ? NodeKind::kRoot
+         : frame.name == "(idle)"           ? NodeKind::kIdle
+                                            : NodeKind::kCode;
 }
 
 std::optional<std::uint64_t> FrameNames::address_of(const CallFrame& frame) {
   const std::string name = name_of(frame);
   const std::string place = place_of(frame);
-  const std::string linkage = place.empty() ? std::string() : name + " (" + place + ')';
+  const std::string linkage = frame.linkage   ? *frame.linkage
+                              : place.empty() ? std::string()
+                                              : name + " (" + place + ')';
   capture::FunctionFact fact;
   fact.name = name;
   fact.linkage = linkage;
   fact.file = frame.url;
   fact.line = frame.line;
-  return frames_.address_of(fact, {module_of(frame.url)});
+  return frames_.address_of(fact, {frame.module ? *frame.module : module_of(frame.url)});
 }
 
 }  // namespace stackpack::v8

@@ -19,6 +19,9 @@ struct CallFrame {
   std::string script;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  // Of our own exports: what is not as a script has it.
+  std::optional<std::string> module = {};
+  std::optional<std::string> linkage = {};
 };
 
 /// The package of a script in a folder `node_modules`: `node_modules/@scope/name`; else the script.

@@ -32,6 +32,8 @@ enum class Place : std::uint8_t {
   kSamples,
   kDeltas,
   kLines,
+  kOwnEvent,
+  kOwnThread,
   kOutside,
 };
 
@@ -58,6 +60,8 @@ constexpr Step kSteps[] = {
     {"samples", Place::kRoot, Place::kSamples},
     {"timeDeltas", Place::kRoot, Place::kDeltas},
     {"timestamps", Place::kRoot, Place::kDeltas},
+    {"stackpack", Place::kRoot, Place::kOwnEvent},
+    {"thread", Place::kNode, Place::kOwnThread},
     {"", Place::kNodes, Place::kNode},
     {"callFrame", Place::kNode, Place::kCallFrame},
     {"children", Place::kNode, Place::kChildren},
@@ -109,7 +113,14 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
 
   // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
   static bool Null() { return true; }
-  static bool Bool(bool /*value*/) { return true; }
+  bool Bool(bool value) {
+    if (place() == Place::kNode && key_ == "gap") {
+      open_.back().is_gap = value;
+    } else if (place() == Place::kOwnEvent && key_ == "timed") {
+      own_event().timed = value;
+    }
+    return true;
+  }
   bool Key(const char* data, rapidjson::SizeType size, bool /*copy*/) {
     key_.assign(data, size);
     return true;
@@ -126,6 +137,8 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
   struct OpenNode {
     std::uint32_t index = 0;
     CallFrame frame;
+    bool is_gap = false;
+    std::optional<OwnThread> thread = {};
   };
   struct OpenEvent {
     std::string name;
@@ -156,6 +169,10 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
     places_.push_back(next);
     if (next == Place::kNode) {
       return begin_node();
+    }
+    if (next == Place::kOwnThread) {
+      open_.back().thread.emplace();
+      return charge(sizeof(OwnThread));
     }
     is_trace_ = is_trace_ || next == Place::kEvents;
     has_samples_ = has_samples_ || next == Place::kSamples;
@@ -195,9 +212,15 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
   bool end_node() {
     const OpenNode& open = open_.back();
     Node& node = profile_.nodes[open.index];
-    node.kind = kind_of(open.frame);
-    const auto address = node.kind == NodeKind::kRoot ? std::optional<std::uint64_t>(0)
-                                                      : names_.address_of(open.frame);
+    node.kind = open.thread   ? NodeKind::kThread
+                : open.is_gap ? NodeKind::kGap
+                              : kind_of(open.frame);
+    const bool has_frame = node.kind == NodeKind::kCode || node.kind == NodeKind::kIdle;
+    const auto address =
+        has_frame ? names_.address_of(open.frame) : std::optional<std::uint64_t>(0);
+    if (open.thread) {
+      profile_.threads[open.index] = *open.thread;
+    }
     node.address = address.value_or(0);
     open_.pop_back();
     return address || fail({ErrorCode::kLimit, stream_.Tell(), "v8: too many names"});
@@ -248,12 +271,28 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
       case Place::kDeltas:
         profile_.deltas.push_back(value);
         return charge(sizeof(double));
+      case Place::kOwnThread:
+        if (key_ == "pid" || key_ == "tid") {
+          OwnThread& thread = *open_.back().thread;
+          (key_ == "pid" ? thread.pid : thread.tid) = id_of(value);
+        }
+        return true;
+      case Place::kOwnEvent:
+        own_event().last = key_ == "last" ? value : own_event().last;
+        return true;
       case Place::kLines:
         file_.lines += value != 0 ? 1U : 0U;
         return true;
       default:
         return true;
     }
+  }
+
+  OwnEvent& own_event() {
+    if (!profile_.own) {
+      profile_.own.emplace();
+    }
+    return *profile_.own;
   }
 
   void event_number(double value) {
@@ -300,6 +339,14 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
           (key_ == "name" ? event_.name : event_.id) = value;
         }
         return true;
+      case Place::kOwnThread:
+        open_.back().thread->name = key_ == "name" ? value : open_.back().thread->name;
+        return charge(value.size());
+      case Place::kOwnEvent:
+        if (key_ == "event" || key_ == "unit") {
+          (key_ == "event" ? own_event().name : own_event().unit) = value;
+        }
+        return true;
       case Place::kEventId:
         event_.id = value;
         return true;
@@ -321,6 +368,10 @@ class V8JsonReader : public capture::JsonScalars<V8JsonReader> {
       frame.url = value;
     } else if (key_ == "scriptId") {
       frame.script = value;
+    } else if (key_ == "module") {
+      frame.module = value;
+    } else if (key_ == "linkage") {
+      frame.linkage = value;
     }
     return charge(value.size());
   }

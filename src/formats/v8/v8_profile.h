@@ -17,8 +17,25 @@ inline constexpr std::size_t kMostFrames = 4'096;
 
 enum class NodeKind : std::uint8_t {
   kCode,
-  kRoot,  ///< `(root)`, which is no frame
-  kIdle,  ///< `(idle)`
+  kRoot,    ///< `(root)`, which is no frame
+  kIdle,    ///< `(idle)`
+  kThread,  ///< of our own exports: no frame; callstacks below are those of a thread
+  kGap,     ///< of our own exports: its samples are the time in which nothing was seen
+};
+
+/// What our own exports say of a thread.
+struct OwnThread {
+  std::string name;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+};
+
+/// What our own exports say of a profile.
+struct OwnEvent {
+  std::string name;
+  std::string unit;
+  bool timed = false;
+  double last = 0;  ///< how long the last sample takes
 };
 
 struct Node {
@@ -39,6 +56,8 @@ struct Profile {
   std::vector<double> deltas;          ///< us since the sample before
   std::optional<double> start;         ///< us
   std::optional<double> end;
+  std::optional<OwnEvent> own;
+  std::map<std::uint32_t, OwnThread> threads;  ///< by index of a node
   bool is_old = false;   ///< `timestamps` of us in place of deltas, start and end in seconds
   bool is_heap = false;  ///< nodes have sizes, and there are no times
 

@@ -16,16 +16,15 @@ namespace stackpack::v8 {
 
 namespace {
 
-constexpr double kNsPerUs = 1e3;
 constexpr double kUsPerSecond = 1e6;
-constexpr double kMostUs = 9.0e15;
+constexpr double kMostUs = 4.5e15;  // 142 years
+constexpr auto kMostNs = static_cast<std::int64_t>(kMostUs) * 1000;
 
 // Whole microseconds keep all of their digits.
-std::uint64_t ns_of(double us) {
-  const double whole = std::floor(std::clamp(us, 0.0, kMostUs));
-  const double rest = us > whole && us < kMostUs ? us - whole : 0;
-  return static_cast<std::uint64_t>(whole) * 1000 +
-         static_cast<std::uint64_t>(std::lround(rest * kNsPerUs));
+std::int64_t ns_of(double us) {
+  const double within = std::clamp(us, -kMostUs, kMostUs);
+  const double whole = std::trunc(within);
+  return static_cast<std::int64_t>(whole) * 1000 + std::llround((within - whole) * 1e3);
 }
 
 std::uint64_t bytes_of(double value) {
@@ -41,7 +40,9 @@ class ProfileWriter {
     count(loss::kEventsNotKept, file.other_events);
     count(loss::kLinesNotKept, file.lines);
     if (file.whole) {
-      sink_.system().thread_named(1, 1, kUnknownTime, "main");
+      if (file.whole->threads.empty()) {
+        sink_.system().thread_named(1, 1, kUnknownTime, "main");
+      }
       return file.whole->is_heap ? write_heap(*file.whole) : write_samples(*file.whole, 1, 1);
     }
     for (auto& [key, parts] : file.parts) {
@@ -87,51 +88,88 @@ class ProfileWriter {
     return {};
   }
 
-  // The times of all samples, and the end.
-  std::vector<double> times_of(const Profile& profile) {
+  // The times of all samples in ns, and the end.
+  std::vector<std::int64_t> times_of(const Profile& profile) {
     const double unit = profile.is_old ? kUsPerSecond : 1;
-    double time = profile.start.value_or(0) * unit;
-    double last = time;
+    std::int64_t time = ns_of(profile.start.value_or(0) * unit);
+    std::int64_t last = time;
     std::uint64_t backward = 0;
-    std::vector<double> times;
+    std::vector<std::int64_t> times;
     times.reserve(profile.samples.size() + 1);
     for (std::size_t i = 0; i < profile.samples.size(); ++i) {
       const bool known = i < profile.deltas.size();
-      const double delta = known ? profile.deltas[i] : 0;
-      time = profile.is_old && known ? delta : time + delta;
+      const std::int64_t delta = known ? ns_of(profile.deltas[i]) : 0;
+      time = profile.is_old && known ? delta : std::clamp(time + delta, -kMostNs, kMostNs);
       backward += i != 0 && time < last ? 1U : 0U;
       last = time;
       times.push_back(time);
     }
     count(loss::kTimeBackward, backward);
-    const double end = profile.end.value_or(0) * unit;
-    times.push_back(std::max(end, last));
+    times.push_back(std::max(ns_of(profile.end.value_or(0) * unit), last));
     return times;
+  }
+
+  // What a sample of our own exports weighs: in a unit of ns its length, else in microseconds.
+  static std::uint64_t own_weight(const OwnEvent& own, double length) {
+    const auto [unit, decimals] = core::parse_unit(own.unit);
+    const unsigned digits = decimals + (unit == "ns" ? 3 : 0);
+    return core::decimal_of(length, static_cast<int>(digits), 0).digits;
+  }
+
+  // Nothing: it is not known what or when it was.
+  std::optional<std::uint32_t> node_of(const Profile& profile,
+                                       const std::map<std::uint32_t, std::uint32_t>& nodes,
+                                       std::size_t sample) {
+    const auto node = nodes.find(profile.samples[sample]);
+    const bool timed = sample < profile.deltas.size() || profile.deltas.empty();
+    if (node == nodes.end() || !timed) {
+      lose(timed ? loss::kUnknownNode : loss::kSampleWithoutTime);
+      return std::nullopt;
+    }
+    return node->second;
+  }
+
+  std::uint32_t event_of(const Profile& profile) {
+    if (profile.own) {
+      if (!profile.own->timed) {
+        sink_.system().metadata("samples.aggregated", "1");
+      }
+      return event(profile.own->name, profile.own->unit);
+    }
+    if (!cpu_) {
+      cpu_ = event("cpu", "nanoseconds");
+    }
+    return *cpu_;
   }
 
   Status write_samples(Profile& profile, std::uint32_t pid, std::uint32_t tid) {
     const std::map<std::uint32_t, std::uint32_t> nodes = profile.resolve();
-    const std::vector<double> times = times_of(profile);
-    if (!cpu_) {
-      cpu_ = event("cpu", "nanoseconds");
+    const std::vector<std::int64_t> times = times_of(profile);
+    for (const auto& [node, thread] : profile.threads) {
+      sink_.system().thread_named(thread.pid, thread.tid, kUnknownTime, thread.name);
     }
     Sample sample;
-    sample.event = *cpu_;
+    sample.event = event_of(profile);
     sample.pid = pid;
     sample.tid = tid;
     for (std::size_t i = 0; i < profile.samples.size(); ++i) {
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, 0, "v8: cancelled"};
       }
-      const auto node = nodes.find(profile.samples[i]);
-      const bool timed = i < profile.deltas.size() || profile.deltas.empty();
-      if (node == nodes.end() || !timed) {
-        lose(timed ? loss::kUnknownNode : loss::kSampleWithoutTime);
+      const std::optional<std::uint32_t> node = node_of(profile, nodes, i);
+      if (!node || profile.nodes[*node].kind == NodeKind::kGap) {
         continue;
       }
-      sample.time_ns = ns_of(times[i]);
-      sample.weight = ns_of(times[i + 1] - times[i]);
-      if (const Status status = add(sample, profile, node->second); !status) {
+      sample.time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(times[i], 0));
+      sample.weight =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(times[i + 1] - times[i], 0));
+      if (profile.own) {
+        const bool is_last = i + 1 >= profile.deltas.size();
+        sample.weight =
+            own_weight(*profile.own, is_last ? profile.own->last : profile.deltas[i + 1]);
+        sample.time_ns = profile.own->timed ? sample.time_ns : 0;
+      }
+      if (const Status status = add(sample, profile, *node); !status) {
         return status;
       }
     }
@@ -165,7 +203,10 @@ class ProfileWriter {
         lose(loss::kStackTooDeep);
         return {};
       }
-      if (profile.nodes[at].kind != NodeKind::kRoot) {
+      const NodeKind kind = profile.nodes[at].kind;
+      if (kind == NodeKind::kThread) {
+        take_thread(sample, profile, at);
+      } else if (kind != NodeKind::kRoot) {
         stack_.push_back(profile.nodes[at].address);
       }
     }
@@ -174,6 +215,14 @@ class ProfileWriter {
     sample.origin = stack_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
     const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(stack_.size())};
     return sink_.add_sample(sample, {stack_, std::span(&run, stack_.empty() ? 0 : 1)});
+  }
+
+  static void take_thread(Sample& sample, const Profile& profile, std::uint32_t node) {
+    const auto thread = profile.threads.find(node);
+    if (thread != profile.threads.end()) {
+      sample.pid = thread->second.pid;
+      sample.tid = thread->second.tid;
+    }
   }
 
   capture::CallstackSink& sink_;

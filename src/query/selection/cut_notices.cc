@@ -21,8 +21,8 @@ constexpr std::string_view kCutCallstacks[] = {"deferred_chains_unmatched", "jfr
                                                "stacks_cut_by_runtime"};
 
 // Counters of values below zero: what a profile has that is the difference of two, and no damage.
-constexpr std::string_view kNegativeValues[] = {"firefox_negative_weight", "otlp_negative_value",
-                                                "pprof_negative_value",
+constexpr std::string_view kNegativeValues[] = {"firefox_negative_weight", "folded_negative_count",
+                                                "otlp_negative_value", "pprof_negative_value",
                                                 "speedscope_negative_weight"};
 
 bool is_negative_value(std::string_view name) {

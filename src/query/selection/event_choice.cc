@@ -155,6 +155,7 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
   }
   switch (options.format) {
     case ExportFormat::kFolded:
+    case ExportFormat::kCpuprofile:
       return true;
     case ExportFormat::kPprof:
       return !view.aggregated();
@@ -238,7 +239,8 @@ Status EventChoice::choose_measures(const CaptureView& view, const ExportOptions
   measures_.emplace_back();
   weight_units_.emplace_back();
   const auto has_samples = [this](std::size_t group) { return groups_[group].samples != 0; };
-  const bool one_sum = options.format == ExportFormat::kFolded && !chooses_;
+  const bool one_sum = !chooses_ && (options.format == ExportFormat::kFolded ||
+                                     options.format == ExportFormat::kCpuprofile);
   bool same = true;
   std::size_t first = groups_.size();
   for (std::size_t group = 0; one_sum && group < groups_.size(); ++group) {

@@ -79,12 +79,14 @@ TEST_CASE("folded source: a line that is none is counted where it is, the others
   const auto account = read(text, sink);
   REQUIRE(account.has_value());
   CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5", "h 6", "h 7"});
-  CHECK(sink.counters.count("folded_line_without_count") == 4);
+  CHECK(sink.counters.count("folded_line_without_count") == 3);
+  CHECK(sink.counters.count("folded_negative_count") == 1);
   CHECK(sink.counters.count("folded_binary_line") == 1);
   CHECK(sink.counters.sorted()[1].first_offset == 6);
   CHECK(account->balanced());
   CHECK(test::skipped_map(*account) ==
-        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 12 - 6},
+        test::SkippedMap{{"folded_line_without_count", text.size() - 6 - 12 - 6 - 5},
+                         {"folded_negative_count", 5},
                          {"folded_binary_line", 6}});
 }
 

@@ -142,6 +142,47 @@ TEST_CASE("v8: files of before node 9 have a tree, times and seconds") {
   CHECK(test::functions_of(sink)[0].declared == "b.js:12");
 }
 
+TEST_CASE("v8: an export says which events, threads and modules there were") {
+  // Two threads below (root), samples of one behind those of the other, and a gap.
+  const auto thread = [](int id, int tid, int child) {
+    return node(id, "t pid 7",
+                R"("thread":{"name":"t","pid":7,"tid":)" + std::to_string(tid) +
+                    R"(},"children":[)" + std::to_string(child) + "]");
+  };
+  const std::string nodes =
+      R"("nodes":[)" + node(1, "(root)", R"("children":[2,4,6])") + "," + thread(2, 8, 3) + "," +
+      R"x({"id":3,"callFrame":{"functionName":"(root)","module":"/lib/a.so","linkage":"_Z"}},)x" +
+      thread(4, 9, 5) + "," + node(5, "work", R"("x":1)") + "," +
+      node(6, "(idle)", R"("gap":true)") + "]";
+  struct Case {
+    const char* own;
+    std::vector<std::string> lines;
+    std::uint64_t time_ns;
+  };
+  for (const Case& c : {Case{R"({"event":"faults","unit":"page-faults","timed":false,"last":4})",
+                             {"(root) 2", "work 4"},  // there is no half of one
+                             0},
+                        Case{R"({"event":"cpu","unit":"ns","timed":true,"last":0.005})",
+                             {"(root) 1500", "work 5"},
+                             1'000'250},
+                        Case{R"({"event":"part","unit":"samples*10^-2","timed":false,"last":0.25})",
+                             {"(root) 150", "work 25"},
+                             0}}) {
+    CAPTURE(c.own);
+    CollectingSink sink;
+    REQUIRE(read(R"({"stackpack":)" + std::string(c.own) + "," + nodes +
+                     R"(,"startTime":1000,"endTime":1004,"samples":[3,6,5],)" +
+                     R"("timeDeltas":[0.25,1.5,2]})",
+                 sink)
+                .has_value());
+    CHECK(lines_of(sink) == c.lines);
+    CHECK(sink.rows[0].sample.time_ns == c.time_ns);
+    CHECK(sink.rows[0].sample.tid == 8);
+    CHECK(sink.rows[1].sample.tid == 9);
+    CHECK_FALSE(sink.counters.any_loss());
+  }
+}
+
 TEST_CASE("v8: modules are packages or scripts") {
   CHECK(v8::module_of("node:internal/timers") == "node:internal/timers");
   CHECK(v8::module_of("file:///a/node_modules/b/node_modules/c/d.js") == "node_modules/c");
