@@ -63,7 +63,7 @@ std::vector<std::string> perf_chains(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("perf source: our recordings give the counts of testdata/README.md") {
+TEST_CASE("perf source: our recordings give the counts of a second reader") {
   struct Case {
     std::string name;
     std::uint64_t samples;
