@@ -32,7 +32,7 @@ struct StackMemo {
   bool known = false;          ///< the callstack is the one that was given last with this slot
 };
 
-/// Takes everything that a source finds in a capture. One of the three virtual interfaces.
+/// Takes everything that a source finds in a capture. Virtual interfaces: docs/architecture.md.
 ///
 /// Order:   calls may come in any time order; a sink that stores samples sorts them (stable by
 /// time).
