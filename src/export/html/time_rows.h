@@ -52,7 +52,7 @@ class TimeRows {
   [[nodiscard]] std::uint64_t width_ns() const { return width_ns_; }
 
   /// The timeline, but for measures_of_event. `timed`: whether its buckets are times.
-  PageTimeline finish(bool timed);
+  PageTimeline finish(bool timed = true);
 
  private:
   [[nodiscard]] std::string sentence(bool timed) const;
