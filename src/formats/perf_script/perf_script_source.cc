@@ -237,9 +237,9 @@ class ScriptReader {
     auto head = parse_head(line.text);
     bool is_head = head && (is_timed(*head) || head->other_record);
     if (!is_head && !timed_.value_or(false)) {
-      auto aligned = parse_aligned_sample(line.text);
+      const auto aligned = parse_aligned_sample(line.text);
       is_head = aligned.has_value();
-      head = aligned ? std::move(aligned) : head;
+      head = aligned ? aligned : head;
     }
     if (indented && !is_head && is_detail(line.text)) {
       parsed(line.bytes);
@@ -494,9 +494,9 @@ class LineCounts {
     auto head = parse_head(line);
     bool is_aligned = false;
     if (!head || !is_timed(*head)) {
-      auto aligned = parse_aligned_sample(line);
+      const auto aligned = parse_aligned_sample(line);
       is_aligned = aligned.has_value();
-      head = aligned ? std::move(aligned) : head;
+      head = aligned ? aligned : head;
     }
     if (indented && !(head && (is_timed(*head) || is_aligned)) && is_detail(text)) {
       return;
