@@ -133,7 +133,7 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   auto selection = query::SampleSelection::create(
       *view, options,
       {.numbers = options.format == ExportFormat::kOtlp && view->label_sets != nullptr,
-       .labels = options.format == ExportFormat::kPprof,
+       .labels = options.format == ExportFormat::kPprof || options.format == ExportFormat::kHtml,
        .event_key = {}});
   if (!selection) {
     return selection.error();

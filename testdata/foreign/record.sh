@@ -1,6 +1,7 @@
 #!/bin/bash
 # Records the profiles of this folder anew, with the programs of others that write them, and stores what those programs'
-# own reports say: record.sh [FOLDER]. Needs go and, for py-spy's files, py-spy and the right to trace processes.
+# own reports say: record.sh [FOLDER]. Takes go, py-spy (and the right to trace processes), node and bpftrace (and root) as far as they are there.
+# Files of node and bpftrace are for FOLDER alone: what is stored here is without.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 out=$(realpath "${1:-$here}")
@@ -24,4 +25,16 @@ if command -v py-spy >/dev/null; then
   for format in raw speedscope; do
     (cd "$work" && py-spy record -r 200 -d 1 -f "$format" -o "$out/pyspy.$format" -- python3 profiled.py) >/dev/null 2>&1
   done
+fi
+
+if [[ $out != "$here" ]] && command -v node >/dev/null; then
+  cp "$here/../src/profiled.js" "$work"
+  (cd "$work" && node --cpu-prof --cpu-prof-name node.cpuprofile --heap-prof --heap-prof-interval 4096 --heap-prof-name node.heapprofile profiled.js)
+  mv "$work/node.cpuprofile" "$work/node.heapprofile" "$out"
+fi
+
+if [[ $out != "$here" && $EUID == 0 ]] && command -v bpftrace >/dev/null && [[ -x $work/profiled ]]; then
+  mkdir "$work/traced"
+  BPFTRACE_CACHE_USER_SYMBOLS=1 timeout 60 bpftrace -q -e 'profile:hz:199 /pid == cpid/ { @[ustack] = count(); }' -c "$work/profiled $work/traced" \
+    >"$work/bpftrace.txt" 2>/dev/null && mv "$work/bpftrace.txt" "$out" || echo "bpftrace cannot trace here"
 fi

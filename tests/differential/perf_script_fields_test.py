@@ -42,6 +42,8 @@ SETS = [
         ["--header", "--show-mmap-events", "--deltatime"], ["-I"], ["--max-stack", "2"])),
     ("-time", "--show-mmap-events"), ("-event", "--show-task-events"), ("-comm,-time", "--show-mmap-events"), ("+pid,+misc", "--show-task-events"),
     ("+srcline", "--full-source-path"), ("+symoff", "--ns"), ("-G", "-G"), ("+cpu", "-G"), ("+symoff", "-G"), ("-period", "-G"), ("-event", "-G"), ("-time", "-G"), ("-time,-period", "-G"), ("ip,sym", "-G"), ("ip,sym,dso", "-G"), ("+addr", "-G"), ("-comm,-time", "-G"),
+    ("comm,ip,sym", "-G"), ("comm,ip", "-G"), ("tid,ip,sym", "-G"), ("cpu,ip", "-G"), ("event,ip", "-G"), ("event,period,ip,sym", "-G"), ("time,ip,insn", "-G"),
+    ("comm,tid,ip,sym,insn",), ("+insn,+insnlen",), ("+insn,+insnlen,-time",), ("ip,sym,insn",), ("tid,ip,insnlen",),
 ]
 
 

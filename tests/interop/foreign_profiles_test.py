@@ -2,8 +2,8 @@
 """Profiles that other programs write, against what the programs' own reports say: foreign_profiles_test.py STACKPACK FOLDER
 [record CLIENTS]
 
-FOLDER has profiles and reports as testdata/foreign/record.sh makes them. With `record` they are recorded anew first, with go
-and py-spy as far as they are there; py-spy is installed into CLIENTS when that is asked for (clients.py)."""
+FOLDER has profiles and reports as testdata/foreign/record.sh makes them. With `record` they are recorded anew first, with go,
+py-spy, node and bpftrace as far as they are there; py-spy is installed into CLIENTS when that is asked for (clients.py)."""
 import json
 import os
 import pathlib
@@ -72,6 +72,46 @@ def check_speedscope(program, path):
     return compare(report(program, path), selfs, totals, len(content["profiles"][0]["samples"]))
 
 
+def check_node(program, path):
+    """By hits and sizes that V8 itself writes with each node of its tree. Times lie between samples: the first one or two have none."""
+    content = json.loads(path.read_text())
+    of_time = "nodes" in content
+    nodes = {node["id"]: node for node in content.get("nodes", [])}
+    selfs, totals = {}, {}
+    left_out = {"(root)", ""}  # functions without a name have that of their file here
+
+    def visit(node, above):
+        name = node["callFrame"]["functionName"]
+        own = node["hitCount"] if of_time else node["selfSize"]
+        if name not in left_out:
+            selfs[name] = selfs.get(name, 0) + own
+        for one in {name, *above} - left_out:
+            totals[one] = totals.get(one, 0) + own
+        for child in node.get("children", []):
+            visit(nodes[child] if of_time else child, {name, *above})
+
+    sys.setrecursionlimit(100_000)
+    visit(content["nodes"][0] if of_time else content["head"], set())
+    found = report(program, path, *(["--count", "samples"] if of_time else []))
+    return compare(found, selfs, totals, 2 if of_time else 0)
+
+
+def check_bpftrace(program, path):
+    """By bpftrace's manual: `@[`, a frame a line, leaf first, `]: COUNT`."""
+    selfs, totals, frames = {}, {}, []
+    for line in path.read_text().splitlines():
+        if line.startswith("@["):
+            frames = []
+        elif line.startswith("]: "):
+            count = int(line[3:])
+            selfs[frames[0]] = selfs.get(frames[0], 0) + count
+            for name in set(frames):
+                totals[name] = totals.get(name, 0) + count
+        elif line.strip():
+            frames.append(re.sub(r"\+\d+$", "", line.strip()))
+    return compare(report(program, path), selfs, totals, 0)
+
+
 def compare(found, selfs, totals, tolerance):
     ours = {}
     for row in found["rows"]:
@@ -89,6 +129,8 @@ def check_folder(program, folder):
     checks = [(path, check_go) for path in sorted(folder.glob("go.*.top.txt"))]
     checks += [(path, check_folded) for path in sorted(folder.glob("*.raw"))]
     checks += [(path, check_speedscope) for path in sorted(folder.glob("*.speedscope"))]
+    checks += [(path, check_node) for path in sorted(folder.glob("node.*profile"))]
+    checks += [(path, check_bpftrace) for path in sorted(folder.glob("bpftrace.txt"))]
     failed = 0
     for path, check in checks:
         rows, wrong = check(program, path)
@@ -114,7 +156,7 @@ def main():
         subprocess.run([folder / "record.sh", made], check=True, env=dict(os.environ, PATH=os.pathsep.join(paths)))
         failed, count = check_folder(program, pathlib.Path(made))
     if count == 0:
-        print("neither go nor py-spy is here")
+        print("none of go, py-spy, node and bpftrace is here")
         return 77
     return 1 if failed else 0
 

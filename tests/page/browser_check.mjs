@@ -236,6 +236,27 @@ async function checkChart(browser) {
   await finish(opened, 'chart');
 }
 
+/** Samples of a label are those that the command line counts, in every view; a profile without times has them, too. */
+async function checkLabels(browser) {
+  const opened = await open(browser, makePage('labels', join(testdata, 'pprof', 'go.cpu.pb.gz')), 'view=functions');
+  const { page } = opened;
+  await page.focus('.filter-bar select');
+  const labels = await page.$$eval('.filter-bar optgroup', (groups) => groups.flatMap((group) => Array.from(group.children, (option) => [option.value, `${group.label.replace(/^Label /, '')}=${option.textContent}`])));
+  check('labels: what there is', labels.map(([, text]) => text).sort(), ['route=/pay', 'route=/search', 'route=[no label]', 'user=[no label]', 'user=ada', 'user=bob']);
+  for (const [value, text] of labels) {
+    await page.select('.filter-bar select', value);
+    await settle(page);
+    const told = JSON.parse(run('top', file('labels.spk'), '--json', '--count', 'samples', '-n', '1000000', '--label', text));
+    check(`labels: rows of ${text}`, (await tableRows(page)).map(rowKey).sort(), told.rows.filter((row) => row.total > 0).map(rowKey).sort());
+    check('labels: what is chosen is said', await textOf(page, '.filter'), `${text} ×`);
+  }
+  check('labels: a link has them', new URLSearchParams(await page.evaluate(() => location.hash.slice(1))).get('label'), labels.at(-1)[1]);
+  await page.click('.filter');
+  await settle(page);
+  check('labels: none', await page.$('.filter'), null);
+  await finish(opened, 'labels');
+}
+
 /** The command line that the page gives says the same as the page. */
 async function checkCommand(browser) {
   run('export', file('capture.spk'), '--format', 'html', '-o', file('command.html'), '--force');
@@ -759,6 +780,7 @@ async function main() {
     await checkThreadLanes(browser, capture);
     await checkManyThreads(browser);
     await checkChart(browser);
+    await checkLabels(browser);
     await checkCommand(browser);
     await checkWords(browser, capture);
     await checkCallers(browser, capture, file('capture.spk'));

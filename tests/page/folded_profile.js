@@ -92,7 +92,7 @@ export function profileFromFolded(text, oldText) {
     functionModule: Uint32Array.from(builder.functions, ({ module }) => (module ? builder.modules.indexOf(module) : 0xffffffff)),
     functionMode: Uint8Array.from(builder.functions, ({ mode }) => mode),
     functionNamed: Uint8Array.from(builder.functions, ({ name }) => (/(^0x|\+0x)[0-9a-f]+$/.test(name) ? 0 : 1)),
-    threads: [], sampledThreads: 0, timeline: null, lanes: null, tables: [], diff: null, rows,
+    threads: [], sampledThreads: 0, timeline: null, samples: null, labels: [], lanes: null, tables: [], diff: null, rows,
   };
 }
 
@@ -101,17 +101,21 @@ export function profileFromFolded(text, oldText) {
  * @param {string} text
  * @param {number} buckets
  * @param {number} threads
+ * @param {[string, string][][]} [labels] line k has set k % (labels.length + 1), where 0 is none
  * @returns {Profile}
  */
-export function timedProfile(text, buckets, threads) {
+export function timedProfile(text, buckets, threads, labels = []) {
   const profile = profileFromFolded(text);
-  const rows = profile.rows.map(({ node, count }, k) => ({ bucket: k % buckets, thread: k % threads, node: node.index, value: count }));
+  const rows = profile.rows.map(({ node, count }, k) => ({ bucket: k % buckets, thread: k % threads, node: node.index, value: count, set: labels.length > 0 ? k % (labels.length + 1) : 0 }));
   rows.sort((a, b) => a.bucket - b.bucket || a.thread - b.thread || a.node - b.node);
   profile.threads = Array.from({ length: threads }, (_, k) => ({ pid: 100 + (k >> 1), tid: 1000 + k, process: `process ${k >> 1}`, thread: `thread ${k}` }));
   profile.timeline = {
     start: 0n, width: 1e6, buckets, resolution: '1 ms buckets; callstacks complete',
     bucket: Uint32Array.from(rows, (row) => row.bucket), thread: Uint32Array.from(rows, (row) => row.thread),
     node: Uint32Array.from(rows, (row) => row.node), measure: new Uint8Array(rows.length), value: Float64Array.from(rows, (row) => row.value),
+    set: Uint32Array.from(labels.length > 0 ? rows : [], (row) => row.set),
   };
+  profile.samples = profile.timeline;
+  profile.labels = labels;
   return profile;
 }

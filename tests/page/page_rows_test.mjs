@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { functionColouring, LIGHT_PALETTE, moduleColouring } from '../../src/export/page/colour_rules.js';
 import { chartBands, chartTree } from '../../src/export/page/chart_tree.js';
-import { threadField } from '../../src/export/page/filter_bar.js';
+import { commandLine } from '../../src/export/page/command_line.js';
+import { labelField, threadField } from '../../src/export/page/filter_bar.js';
 import { visibleRows } from '../../src/export/page/flame_layout.js';
 import { boxesOfScene } from '../../src/export/page/flame_painter.js';
 import { PageModel } from '../../src/export/page/page_model.js';
 import { threadTotals } from '../../src/export/page/sample_filter.js';
 import { timelineRows } from '../../src/export/page/thread_table.js';
 import { pathOfNode } from '../../src/export/page/tree_math.js';
-import { startState, stateOfLink } from '../../src/export/page/view_link.js';
+import { linkOfState, startState, stateOfLink } from '../../src/export/page/view_link.js';
 import { profileFromFolded, timedProfile } from './folded_profile.js';
 
 const UNNAMED = ['main;zstd!zstd+0x10;zstd!zstd+0x20 3', 'main;zstd!zstd+0x30 4', 'main;zstd!named;zstd!zstd+0x10 5', '0x7f00 2'].join('\n');
@@ -100,11 +101,11 @@ test('samples of switches: first comes how long threads were blocked', () => {
 
 test('a process of one thread is one row, and figures are those of a range', () => {
   const profile = timedProfile('main;a 1\nmain;b 2\nmain;c 4', 3, 3);
-  const totals = threadTotals(profile, { measure: 0, range: null });
+  const totals = threadTotals(profile, { measure: 0, range: null, label: '' });
   assert.deepEqual(Array.from(totals), [1, 2, 4]);
   assert.deepEqual(timelineRows(profile, totals).map((row) => row.text),
     ['process 1 (101): thread 2 (1002)', 'process 0 (100), 2 threads', 'thread 1 (1001)', 'thread 0 (1000)']);
-  assert.deepEqual(Array.from(threadTotals(profile, { measure: 0, range: [1, 2] })), [0, 2, 4]);
+  assert.deepEqual(Array.from(threadTotals(profile, { measure: 0, range: [1, 2], label: '' })), [0, 2, 4]);
 });
 
 /** A profile of one thread with a sample in each bucket, null for none: [bucket, thread, stack]. */
@@ -158,4 +159,28 @@ test('a filter chooses all processes of a name, a process, or a thread', () => {
   assert.equal(field.textOf(state), '');
   assert.equal(field.textOf({ ...state, threads: [2, 3] }), 'cc (101)');
   assert.equal(field.textOf({ ...state, threads: [0, 5] }), '2 of 6 threads');
+});
+
+test('samples are chosen by a label, with times or without', () => {
+  const timed = timedProfile(['main;pay 5', 'main;pay 3', 'main;find 2', 'main;pay 4', 'main;find 7'].join('\n'), 5, 2,
+    [[['route', '/pay'], ['user', 'ada']], [['route', '/find'], ['route', '/pay']]]);
+  for (const profile of [timed, { ...timed, timeline: null }]) {
+    const field = labelField(modelOf(profile));
+    assert.deepEqual(field.groups().map(({ title, choices }) => [title, choices.map(({ text }) => text)]),
+      [['Label route', ['/pay', '[no label]', '/find']], ['Label user', ['[no label]', 'ada']]]);
+    const weightOf = (patch) => modelOf(profile, patch).total;
+    const weights = field.groups().flatMap(({ choices }) => choices).map(({ patch }) => weightOf(patch));
+    assert.deepEqual(weights, [12, 9, 2, 11, 10]);
+    // Lines 0 and 3 have no label, 1 and 4 the first set; thread 1 has lines 1 and 3.
+    assert.equal(weightOf({ label: 'route=/pay', threads: [1] }), 3);
+    assert.deepEqual(rowsOf(modelOf(profile, { label: 'user=ada' })), [['find', 7, 7], ['pay', 3, 3], ['main', 0, 10]]);
+    const link = linkOfState({ ...startState(profile), label: 'route=/pay' }, profile);
+    assert.equal(stateOfLink(link, profile).label, 'route=/pay');
+  }
+  assert.equal(modelOf(timed, { label: 'route=/pay', range: [1, 2] }).total, 5);
+  assert.deepEqual(threadTotals(timed, { measure: 0, range: null, label: 'user=ada' }), Float64Array.of(7, 3));
+  assert.equal(stateOfLink('label=route%3D%2Fpay', profileFromFolded(UNNAMED)).label, '');
+  const named = { ...timed, files: [['cpu.pprof']] };
+  assert.equal(commandLine(named, { ...startState(named), label: 'route=/pay' }), 'stackpack top cpu.pprof --tree --label route=/pay');
+  assert.equal(commandLine(named, { ...startState(named), label: 'route=/pay?*' }), '');
 });

@@ -13,7 +13,7 @@ for (let fn = 0; fn < profile.functionCount; ++fn) {
   const module = profile.functionModule[fn];
   functions.push([profile.functionName(fn), profile.modules[module] ?? '', profile.functionMode[fn]]);
 }
-const time = profile.timeline;
+const time = profile.samples;
 console.log(JSON.stringify({
   functions,
   parents: [...profile.tree.parent],
@@ -26,4 +26,6 @@ console.log(JSON.stringify({
   threads: profile.threads,
   losses: profile.losses.map((loss) => [loss.name, String(loss.count)]),
   time: time && [...time.bucket].map((bucket, i) => [bucket, time.thread[i], time.node[i], time.measure[i], time.value[i]]),
+  sets: time && [...time.set],
+  labels: profile.labels,
 }));

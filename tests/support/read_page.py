@@ -32,7 +32,8 @@ class Cursor:
 
 
 class Page:
-    """head, functions [(name, module, mode)], parents, fn, end, self[side][measure], rows of time, as the document has them."""
+    """head, functions [(name, module, mode)], parents, fn, end, self[side][measure], rows of time and the set of labels of each, as
+    the document has them."""
 
     def __init__(self, path):
         self.text = pathlib.Path(path).read_bytes()
@@ -116,7 +117,8 @@ class Page:
         return values
 
     def read_time(self, cursor):
-        head = self.head["timeline"]
+        head, tracks = self.head["timeline"], self.head.get("labels", {}).get("tracks")
+        self.sets = []
         columns = [Cursor(cursor.take(cursor.varint())) for _ in range(5)]
         rows, bucket, thread, node = [], 0, 0, 0
         for _ in range(head["rows"]):
@@ -127,7 +129,9 @@ class Page:
             node = place if more or step else node + place
             bucket, thread = bucket + more, thread_now
             for measure in head["measures"][columns[3].varint()]:
-                rows.append([bucket, thread, node, measure, columns[4].varint()])
+                place, number = tracks[thread] if tracks else (thread, 0)
+                rows.append([bucket, place, node, measure, columns[4].varint()])
+                self.sets.append(number)
         assert all(column.done() for column in columns) and len(rows) == head["values"]
         return rows
 

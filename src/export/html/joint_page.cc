@@ -14,6 +14,7 @@
 #include "export/html/joint_facts.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"
+#include "export/html/page_labels.h"
 #include "export/html/page_timeline.h"
 #include "export/html/page_tree.h"
 #include "export/html/sample_survey.h"
@@ -33,6 +34,7 @@ struct ReadFile {
   query::TimeRange range;
   std::optional<std::uint64_t> wall_ns;        // of the first sample
   std::vector<std::uint32_t> thread_of_track;  // rows of its survey
+  std::vector<std::uint32_t> labels_of_track;  // numbers of LabelRows
   std::vector<std::uint32_t> row_of_event;     // of the joint content, by row of its event table
 };
 
@@ -89,7 +91,8 @@ class JointPage {
       if (!view) {
         return view.error();
       }
-      const auto selection = query::SampleSelection::create(*view, options_);
+      const auto selection =
+          query::SampleSelection::create(*view, options_, {.labels = true, .event_key = {}});
       if (!selection) {
         return selection.error();
       }
@@ -132,7 +135,11 @@ class JointPage {
     add_file_facts(content, labels_[number], file_facts_);
     threads_.add(*survey, labels_[number]);
     file.thread_of_track = std::move(survey->thread_of_track);
-    return {};
+    auto labels = label_rows_.add(job.selection, survey->samples_of_track);
+    if (labels) {
+      file.labels_of_track = std::move(*labels);
+    }
+    return labels ? Status{} : labels.error();
   }
 
   void add_all_facts() {
@@ -152,27 +159,45 @@ class JointPage {
     }
   }
 
-  // Nothing when a file with samples has no times: figures over time would not be those of all.
+  // No times when a file with samples has none: figures over time would not be those of all.
   Status add_timeline() {
     bool any = false;
+    bool timed = true;
     for (const ReadFile& file : files_) {
-      if (file.samples != 0 && !file.timed) {
-        content_.facts.push_back({"Timeline", "none, since some captures hold counts"});
-        return {};
-      }
+      timed = timed && (file.samples == 0 || file.timed);
       any = any || file.samples != 0;
     }
-    const query::TimeRange range = any ? lay_out() : query::TimeRange{};
-    if (range.first_ns == range.last_ns) {
-      return {};
+    if (!timed) {
+      content_.facts.push_back({"Timeline", "none, since some captures hold counts"});
     }
-    auto timeline = page_timeline({content_, events_, range, report_.samples},
+    const query::TimeRange range = any && timed ? lay_out() : query::TimeRange{};
+    timed = range.first_ns != range.last_ns;
+    if (label_rows_.any()) {
+      label_rows_.choose();
+      splits_by_labels_ = true;
+      if (const Status read = read_timeline(range, timed); !read) {
+        return read;
+      }
+      if (content_.timeline && label_rows_.fits()) {
+        content_.labels = label_rows_.page();
+      } else {
+        content_.timeline.reset();
+      }
+      splits_by_labels_ = false;
+    }
+    const Status read = timed && !content_.timeline ? read_timeline(range, timed) : Status{};
+    add_label_facts(label_rows_, content_);
+    return read;
+  }
+
+  Status read_timeline(const query::TimeRange& range, bool timed) {
+    auto timeline = page_timeline({content_, events_, range, report_.samples, timed},
                                   [this](const TakeSource& take) { return each_source(take); });
     if (!timeline) {
       return timeline.error();
     }
     content_.timeline = std::move(*timeline);
-    if (content_.timeline) {
+    if (content_.timeline && timed) {
       content_.timeline->resolution +=
           by_date_ ? "; captures by their dates" : "; each capture begins at 0";
     }
@@ -234,6 +259,9 @@ class JointPage {
     for (std::uint32_t& thread : thread_of_track) {
       thread = rows[thread];
     }
+    if (splits_by_labels_) {
+      thread_of_track = label_rows_.rows_of(thread_of_track, file.labels_of_track);
+    }
     TimelineSource source{job.selection,     tree,   thread_of_track,
                           file.row_of_event, *nodes, shift_of(file)};
     return take(source);
@@ -251,7 +279,9 @@ class JointPage {
   std::vector<ReadFile> files_;
   JointContent joint_;
   JointThreads threads_;
-  PageContent file_facts_;  // facts and losses of the files only
+  LabelRows label_rows_;
+  bool splits_by_labels_ = false;  // the timeline
+  PageContent file_facts_;         // facts and losses of the files only
   PageContent content_;
   std::vector<EventMeasures> events_;
   std::size_t events_left_out_ = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bytes/byte_writer.h"
@@ -126,10 +127,25 @@ struct PageThread {
   std::string thread;
 };
 
+/// The labels of samples.
+struct PageLabels {
+  using Set = std::vector<std::pair<std::string, std::string>>;  // keys and values
+  /// Samples of one thread with the same labels.
+  struct Track {
+    std::uint32_t thread = 0;
+    /// 0: no labels; else a row of `sets` + 1, the one after the last for `others`.
+    std::uint32_t set = 0;
+  };
+  std::vector<Set> sets;
+  std::vector<Track> tracks;
+  std::uint64_t others = 0;  ///< sets that have no row
+};
+
 /// Samples of one event in one stretch of time, thread and callstack.
 struct TimeRow {
   std::uint32_t bucket = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread =
+      0;  ///< of PageContent::threads; of PageLabels::tracks where there are labels
   std::uint32_t node = 0;
   std::uint32_t event = 0;  ///< row of PageTimeline::measures_of_event
   std::uint64_t count = 0;
@@ -149,6 +165,7 @@ struct PageTimeline {
   std::uint64_t start_ns = 0;
   std::uint64_t width_ns = 1;
   std::uint32_t buckets = 0;
+  bool timed = true;          ///< false: all samples are in bucket 0
   std::string resolution;     ///< a sentence for people
   std::vector<TimeRow> rows;  ///< by bucket, thread, node, event
   std::vector<EventMeasures> measures_of_event;
@@ -174,6 +191,7 @@ struct PageContent {
   std::vector<std::vector<std::vector<NodeValue>>> self;
   std::vector<PageThread> threads;
   std::optional<PageTimeline> timeline;
+  std::optional<PageLabels> labels;  ///< with a timeline only
   std::optional<PageLanes> lanes;
   std::vector<PageTable> tables;         ///< of the values of events
   std::string diff_json;                 ///< what a comparison is about: an object, or empty

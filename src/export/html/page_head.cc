@@ -31,6 +31,7 @@ class HeadWriter {
     number("functions", content_.functions.size());
     number("nodes", content_.parents.size());
     write_timeline();
+    write_labels();
     write_lanes();
     write_tables();
     key("diff");
@@ -165,6 +166,10 @@ class HeadWriter {
     number("width", timeline.width_ns);
     number("buckets", timeline.buckets);
     field("resolution", timeline.resolution);
+    if (!timeline.timed) {
+      key("timed");
+      json_.Bool(false);
+    }
     number("rows", timeline.rows.size());
     std::uint64_t values = 0;
     for (const TimeRow& row : timeline.rows) {
@@ -183,6 +188,35 @@ class HeadWriter {
           json_.Uint(*measure);
         }
       }
+      json_.EndArray();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  void write_labels() {
+    if (!content_.labels) {
+      return;
+    }
+    key("labels");
+    json_.StartObject();
+    key("sets");
+    json_.StartArray();
+    for (const PageLabels::Set& set : content_.labels->sets) {
+      json_.StartArray();
+      for (const auto& [name, value] : set) {
+        text(name);
+        text(value);
+      }
+      json_.EndArray();
+    }
+    json_.EndArray();
+    key("tracks");
+    json_.StartArray();
+    for (const PageLabels::Track& track : content_.labels->tracks) {
+      json_.StartArray();
+      json_.Uint(track.thread);
+      json_.Uint(track.set);
       json_.EndArray();
     }
     json_.EndArray();

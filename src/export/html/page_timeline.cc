@@ -31,8 +31,12 @@ constexpr std::array<TimeResolution, 12> kResolutions = {{{2000, 0},
 class TimelineReading {
  public:
   explicit TimelineReading(const TimelineFrame& frame)
-      : content_(frame.content), events_(frame.events), range_(frame.range) {
+      : content_(frame.content), events_(frame.events), range_(frame.range), timed_(frame.timed) {
     for (const TimeResolution& resolution : kResolutions) {
+      if (!timed_ && !candidates_.empty() &&
+          candidates_.back().rows.resolution().least_share == resolution.least_share) {
+        continue;
+      }
       add_candidate(resolution);
       if (frame.samples <= kMostTimeRows) {
         break;  // it fits
@@ -58,7 +62,7 @@ class TimelineReading {
     }
     std::optional<PageTimeline> timeline;
     if (finest_ != nullptr) {
-      timeline = finest_->rows.finish();
+      timeline = finest_->rows.finish(timed_);
       timeline->measures_of_event.assign(events_.begin(), events_.end());
     }
     return timeline;
@@ -176,7 +180,7 @@ class TimelineReading {
       row.node = source.page_nodes.empty() ? row.node : source.page_nodes[row.node];
       row.count = sample.count;
       row.weight = sample.weight;
-      if (!add(sample.time_ns + source.shift_ns, row)) {
+      if (!add(timed_ ? sample.time_ns + source.shift_ns : range_.first_ns, row)) {
         break;
       }
     }
@@ -186,6 +190,7 @@ class TimelineReading {
   const PageContent& content_;
   std::span<const EventMeasures> events_;
   query::TimeRange range_;
+  bool timed_;
   std::vector<std::vector<std::uint32_t>> cuts_;  // finer ones first
   std::vector<Candidate> candidates_;             // the preferred one first
   Candidate* finest_ = nullptr;                   // the first that fits

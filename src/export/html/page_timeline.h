@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kNoEventRow = ~std::uint32_t{0};
 struct TimelineSource {
   query::SampleSelection& selection;
   PageTree& tree;
-  std::span<const std::uint32_t> thread_of_track;  ///< rows of PageContent::threads
+  std::span<const std::uint32_t> thread_of_track;  ///< what TimeRow::thread says
   std::span<const std::uint32_t> row_of_event;     ///< rows of the events; or kNoEventRow
   /// The page's node for a node of the tree. Empty: the same.
   std::span<const std::uint32_t> page_nodes = {};
@@ -36,6 +36,7 @@ struct TimelineFrame {
   std::span<const EventMeasures> events;
   query::TimeRange range;     ///< of all samples
   std::uint64_t samples = 0;  ///< how many
+  bool timed = true;          ///< false: all lie in one bucket
 };
 
 using TakeSource = std::function<Status(TimelineSource&)>;

@@ -1,9 +1,10 @@
 #include "export/html/sample_survey.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <span>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,24 +14,51 @@ namespace stackpack::exporting {
 
 namespace {
 
-void choose_threads(SampleSurvey& survey, const query::SampleSelection& selection,
-                    const std::vector<std::uint64_t>& samples_of_track) {
+// Tracks that differ in their labels alone are of one thread: by track, which of the threads, which
+// are numbered as they turn up.
+std::vector<std::uint32_t> threads_of(const std::vector<query::Track>& tracks) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      known;
+  std::vector<std::uint32_t> threads;
+  threads.reserve(tracks.size());
+  for (const query::Track& track : tracks) {
+    threads.push_back(known
+                          .try_emplace({track.pid, track.tid, track.process, track.thread},
+                                       static_cast<std::uint32_t>(known.size()))
+                          .first->second);
+  }
+  return threads;
+}
+
+void choose_threads(SampleSurvey& survey, const query::SampleSelection& selection) {
   const std::vector<query::Track>& tracks = selection.tracks();
+  const std::vector<std::uint32_t> threads = threads_of(tracks);
+  std::vector<std::uint64_t> samples;
+  std::vector<std::uint32_t> first_track;
+  for (std::uint32_t track = 0; track < tracks.size(); ++track) {
+    if (threads[track] == samples.size()) {
+      samples.push_back(0);
+      first_track.push_back(track);
+    }
+    samples[threads[track]] += survey.samples_of_track[track];
+  }
   // A thread that only has intervals is none of the samples'.
-  const auto sampled =
-      static_cast<std::size_t>(std::count_if(samples_of_track.begin(), samples_of_track.end(),
-                                             [](std::uint64_t samples) { return samples != 0; }));
-  std::vector<std::uint32_t> chosen = busiest(samples_of_track);
+  const auto sampled = static_cast<std::size_t>(std::count_if(
+      samples.begin(), samples.end(), [](std::uint64_t count) { return count != 0; }));
+  std::vector<std::uint32_t> chosen = busiest(samples);
   chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
-                              [&](std::uint32_t track) { return samples_of_track[track] == 0; }),
+                              [&](std::uint32_t thread) { return samples[thread] == 0; }),
                chosen.end());
-  survey.thread_of_track.assign(tracks.size(), static_cast<std::uint32_t>(chosen.size()));
-  for (const std::uint32_t track : chosen) {
-    survey.thread_of_track[track] = static_cast<std::uint32_t>(survey.threads.size());
-    survey.threads.push_back({tracks[track].pid, tracks[track].tid,
-                              std::string(selection.process_name(tracks[track])),
-                              std::string(selection.thread_name(tracks[track]))});
-    survey.samples_of_thread.push_back(samples_of_track[track]);
+  std::vector<std::uint32_t> rows(samples.size(), static_cast<std::uint32_t>(chosen.size()));
+  for (const std::uint32_t thread : chosen) {
+    const query::Track& track = tracks[first_track[thread]];
+    rows[thread] = static_cast<std::uint32_t>(survey.threads.size());
+    survey.threads.push_back({track.pid, track.tid, std::string(selection.process_name(track)),
+                              std::string(selection.thread_name(track))});
+    survey.samples_of_thread.push_back(samples[thread]);
+  }
+  for (const std::uint32_t thread : threads) {
+    survey.thread_of_track.push_back(rows[thread]);
   }
   survey.other_threads = sampled - chosen.size();
   if (survey.other_threads != 0) {
@@ -70,7 +98,8 @@ Result<SampleSurvey> survey_samples(query::SampleSelection& selection) {
   survey.ip_only = counts->ip_only;
   survey.unwound = counts->unwound;
   survey.incomplete = counts->incomplete;
-  choose_threads(survey, selection, counts->of_track);
+  survey.samples_of_track = counts->of_track;
+  choose_threads(survey, selection);
   return survey;
 }
 

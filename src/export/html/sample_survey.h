@@ -21,7 +21,8 @@ struct SampleSurvey {
   std::uint64_t other_threads = 0;  ///< threads that have no row of their own
   std::vector<PageThread> threads;
   std::vector<std::uint64_t> samples_of_thread;  ///< by row of `threads`
-  std::vector<std::uint32_t> thread_of_track;    ///< by number of the track
+  std::vector<std::uint64_t> samples_of_track;   ///< by number of the track
+  std::vector<std::uint32_t> thread_of_track;    ///< the same
 };
 
 /// The numbers of those with most samples, at most kMostPageThreads, ascending.

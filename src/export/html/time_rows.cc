@@ -104,21 +104,22 @@ void TimeRows::add(std::uint64_t time_ns, const TimeRow& row) {
   }
 }
 
-std::string TimeRows::sentence() const {
+std::string TimeRows::sentence(bool timed) const {
   const std::string stacks =
       resolution_.least_share <= 0 ? "callstacks complete"
       : resolution_.least_share > 1
           ? "without callstacks"
           : fmt::format("callstacks cut below {:g} %", resolution_.least_share * 100);
-  return fmt::format("{} buckets; {}", width_text(width_ns_), stacks);
+  return timed ? fmt::format("{} buckets; {}", width_text(width_ns_), stacks) : stacks;
 }
 
-PageTimeline TimeRows::finish() {
+PageTimeline TimeRows::finish(bool timed) {
   PageTimeline timeline;
   timeline.start_ns = start_ns_;
   timeline.width_ns = width_ns_;
   timeline.buckets = buckets_;
-  timeline.resolution = sentence();
+  timeline.timed = timed;
+  timeline.resolution = sentence(timed);
   timeline.rows = std::move(rows_.rows());
   return timeline;
 }

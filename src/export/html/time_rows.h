@@ -51,11 +51,11 @@ class TimeRows {
   [[nodiscard]] const TimeResolution& resolution() const { return resolution_; }
   [[nodiscard]] std::uint64_t width_ns() const { return width_ns_; }
 
-  /// The timeline, but for measures_of_event.
-  PageTimeline finish();
+  /// The timeline, but for measures_of_event. `timed`: whether its buckets are times.
+  PageTimeline finish(bool timed = true);
 
  private:
-  [[nodiscard]] std::string sentence() const;
+  [[nodiscard]] std::string sentence(bool timed) const;
   TimeResolution resolution_;
   std::uint64_t start_ns_;
   std::uint64_t width_ns_ = 1;

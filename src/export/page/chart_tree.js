@@ -2,7 +2,7 @@
 import { NO_FUNCTION } from './function_names.js';
 import { GrowingFloats, GrowingUints } from './growing_list.js';
 import { eachWait, stateOfMeasure } from './lane_weights.js';
-import { rowsOfRange, threadMask } from './sample_filter.js';
+import { rowChoice, rowsOfRange } from './sample_filter.js';
 
 /** Bands of the threads that weigh most. */
 const MOST_BANDS = 50;
@@ -68,11 +68,11 @@ function bandOf(bands, thread) {
 function bandsOfSamples(profile, state) {
   const { bucket, thread, node, value, measure, width } = /** @type {Timeline} */ (profile.timeline);
   const [from, to] = rowsOfRange(/** @type {Timeline} */ (profile.timeline), state.range);
-  const wanted = threadMask(profile, state.threads);
+  const wanted = rowChoice(profile, state);
   /** @type {Map<number, {bucket: number, rows: number[]}[]>} */
   const lists = new Map();
   for (let row = from; row < to; row++) {
-    if (measure[row] !== state.measure || !wanted[thread[row]] || value[row] === 0) continue;
+    if (measure[row] !== state.measure || !wanted(row) || value[row] === 0) continue;
     let list = lists.get(thread[row]);
     if (!list) lists.set(thread[row], list = []);
     const last = list[list.length - 1];
@@ -88,6 +88,8 @@ function bandsOfSamples(profile, state) {
       const next = k + 1 < list.length ? list[k + 1].bucket : at + 1;
       const begin = at * width;
       const end = (next - at <= longest ? next : at + Math.ceil(usualStep(list))) * width;
+      // Those of other labels follow each other.
+      rows.sort((a, b) => node[a] - node[b]);
       const sum = rows.reduce((all, row) => all + value[row], 0);
       const first = rows.findIndex((row) => node[row] === before);
       if (first > 0) rows.unshift(...rows.splice(first, 1));

@@ -83,6 +83,15 @@ function rangeWords(profile, { range }) {
 }
 
 /**
+ * @param {ViewState} state
+ * @returns {string[] | null} null: the value would be a pattern
+ */
+function labelWords({ label }) {
+  if (label === '') return [];
+  return /[*?]/.test(label) ? null : ['--label', label];
+}
+
+/**
  * @param {Profile} profile
  * @param {ViewState} state
  * @returns {string} '' where no command shows the like
@@ -103,9 +112,10 @@ function lineOf(profile, state) {
   if (files.length === 0 || files.some((side) => side.length === 0)) return '';
   if (profile.sides.length > 1) return `stackpack diff ${files[0].join(' ')} --against ${files[1].join(' ')}`;
   const threads = threadWords(profile, state.threads);
+  const labels = labelWords(state);
   // Times of several files are not those of one clock.
-  if (!threads || (state.range && files[0].length > 1)) return '';
-  const filters = [...measureWords(profile, state), ...rangeWords(profile, state), ...threads].map(shellWord);
+  if (!threads || !labels || (state.range && files[0].length > 1)) return '';
+  const filters = [...measureWords(profile, state), ...rangeWords(profile, state), ...threads, ...labels].map(shellWord);
   const wanted = functionWord(state);
   const focus = wanted === '' ? [] : ['--focus', shellWord(wanted)];
   const line = (/** @type {string} */ command, /** @type {string[]} */ ...words) => ['stackpack', command, ...files[0], ...words, ...filters].join(' ');

@@ -34,6 +34,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {Uint32Array} node    whose own weight this is; an ancestor where callstacks are cut
  * @property {Uint8Array} measure
  * @property {Float64Array} value
+ * @property {Uint32Array} set     labels of the samples: 0 none, else a number of `labels` + 1, or the one after; empty where no sample has any
  */
 
 /**
@@ -74,6 +75,8 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
  * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
+ * @property {Timeline | null} samples   the timeline's rows; or those of samples that have labels and no times
+ * @property {[string, string][][]} labels   keys and values of each set
  * @property {LaneSource | null} lanes
  * @property {EventTable[]} tables   of the values of events, and of source lines
  * @property {Diff | null} diff
@@ -199,18 +202,31 @@ function weightsOnDemand(tree, streams, work) {
  * What is known of a timeline at once; its rows, of which there may be half a million, are read when the first is asked for.
  * @param {any} head
  * @param {Uint8Array} bytes
+ * @param {[number, number][] | undefined} tracks  thread and set of labels: what rows are of where samples have labels
  * @returns {Timeline}
  */
-function timelineOf(head, bytes) {
-  /** @type {TimeColumns | null} */
+function timelineOf(head, bytes, tracks) {
+  /** @type {ReturnType<typeof withTracks> | null} */
   let columns = null;
-  const read = () => (columns ??= timeColumns(head, bytes));
+  const read = () => (columns ??= withTracks(timeColumns(head, bytes), tracks));
   return {start: BigInt(head.start), width: head.width, buckets: head.buckets, resolution: head.resolution,
     get bucket() { return read().bucket; },
     get thread() { return read().thread; },
     get node() { return read().node; },
     get measure() { return read().measure; },
-    get value() { return read().value; }};
+    get value() { return read().value; },
+    get set() { return read().set; }};
+}
+
+/**
+ * @param {TimeColumns} columns
+ * @param {[number, number][] | undefined} tracks
+ * @returns {TimeColumns & {set: Uint32Array}}
+ */
+function withTracks(columns, tracks) {
+  if (!tracks) return {...columns, set: new Uint32Array(0)};
+  const {thread} = columns;
+  return {...columns, thread: thread.map((track) => tracks[track][0]), set: thread.map((track) => tracks[track][1])};
 }
 
 /**
@@ -276,6 +292,25 @@ function costOf(total, work) {
 
 /**
  * @param {any[]} row
+ * @returns {EventTable}
+ */
+function tableOf(row) {
+  return {title: row[0], note: row[1], columns: row[2].map((/** @type {string[]} */ column) => ({name: column[0], unit: column[1]})), rows: row[3]};
+}
+
+/**
+ * @param {string[]} texts
+ * @returns {[string, string][]}
+ */
+function pairsOf(texts) {
+  /** @type {[string, string][]} */
+  const pairs = [];
+  for (let k = 0; k + 1 < texts.length; k += 2) pairs.push([texts[k], texts[k + 1]]);
+  return pairs;
+}
+
+/**
+ * @param {any[]} row
  * @returns {Thread}
  */
 function threadOf(row) {
@@ -306,7 +341,7 @@ function timelineOfLanes({start, tick, ticks}) {
   const width = Math.max(1, Math.ceil((ticks * tick) / LANE_BUCKETS));
   const none = new Uint32Array(0);
   return {start, width, buckets: Math.max(1, Math.ceil((ticks * tick) / width)), resolution: 'intervals', bucket: none, thread: none,
-    node: none, measure: new Uint8Array(0), value: new Float64Array(0)};
+    node: none, measure: new Uint8Array(0), value: new Float64Array(0), set: none};
 }
 
 /**
@@ -360,15 +395,14 @@ export function decodeProfile(bytes) {
     // A thread without samples is one of the page's all the same.
     if (row[4] < 0) row[4] = threads.push(threadOf(row)) - 1;
   }
+  const samples = head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time), head.labels?.tracks) : intervalsOnly;
   return {
     title: head.title,
     sides: head.sides, files: head.files ?? [],
     facts: head.facts.map((/** @type {string[]} */ row) => ({label: row[0], value: row[1]})),
     losses: head.losses.map((/** @type {any[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2], remark: row[3]})),
     measures,
-    tree,
-    self,
-    exact,
+    tree, self, exact,
     modules: head.modules,
     functionCount: head.functions,
     functionName: (fn) => table.name(fn),
@@ -378,10 +412,11 @@ export function decodeProfile(bytes) {
     functionNamed: table.named,
     threads,
     sampledThreads,
-    timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : intervalsOnly,
+    timeline: head.timeline?.timed === false ? intervalsOnly : samples,
+    samples,
+    labels: (head.labels?.sets ?? []).map(pairsOf),
     lanes,
-    tables: head.tables.map((/** @type {any[]} */ row) => ({title: row[0], note: row[1],
-      columns: row[2].map((/** @type {string[]} */ column) => ({name: column[0], unit: column[1]})), rows: row[3]})),
+    tables: head.tables.map(tableOf),
     diff: head.diff ? diffOf(head.diff, head.functions, section(PAGE_SECTION.findings)) : null,
   };
 }

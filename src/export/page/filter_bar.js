@@ -1,6 +1,6 @@
 // Which samples count: one list of what they can be chosen by, and what is chosen. A field is a part of the state.
 import { make } from './page_elements.js';
-import { threadTotals } from './sample_filter.js';
+import { labelTotals, threadTotals } from './sample_filter.js';
 import { processRows, threadText } from './thread_table.js';
 import { shownText } from './shown_names.js';
 
@@ -24,7 +24,7 @@ const MOST_CHOICES = 150;
 export function threadField(model) {
   const { profile } = model;
   const groups = () => {
-    const processes = processRows(profile, threadTotals(profile, { ...model.state, range: null }));
+    const processes = processRows(profile, threadTotals(profile, { ...model.state, range: null, label: '' }));
     const several = processes.flatMap(({ threads }) => (threads.length > 1 ? threads : []));
     return [
       { title: 'Processes of a name', choices: namedChoices(processes) },
@@ -40,6 +40,18 @@ export function threadField(model) {
     return known ? known.text : `${threads.length} of ${profile.threads.length} threads`;
   };
   return { textOf, clear: { threads: null }, groups };
+}
+
+/**
+ * What samples are labelled with.
+ * @param {import('./page_model.js').PageModel} model with labels
+ * @returns {FilterField}
+ */
+export function labelField(model) {
+  const groups = () => labelTotals(model.profile, model.state.measure).map(({ key, values }) => ({
+    title: `Label ${shownText(key)}`, choices: values.slice(0, MOST_CHOICES).map(({ value }) => ({ text: shownText(value) || '(empty)', patch: { label: `${key}=${value}` } })),
+  }));
+  return { textOf: ({ label }) => shownText(label), clear: { label: '' }, groups };
 }
 
 /**

@@ -52,10 +52,11 @@ export function bucketOfTick(profile, tick) {
  * The intervals of a state that count, in the range and the threads that are chosen.
  * @param {Profile} profile
  * @param {number} state of lanes
- * @param {{range: [number, number] | null, threads: number[] | null}} chosen
+ * @param {{range: [number, number] | null, threads: number[] | null, label: string}} chosen
  * @param {(thread: number, node: number, from: number, to: number) => void} visit ticks, cut to the range; the root for no callstack
  */
 export function eachWait(profile, state, chosen, visit) {
+  if (chosen.label !== '') return;  // samples have labels, intervals have none
   const lanes = /** @type {LaneSource} */ (profile.lanes).lanes();
   const wanted = chosen.threads ? new Set(chosen.threads) : null;
   const [low, high] = chosen.range ? [tickOfBucket(profile, chosen.range[0]), tickOfBucket(profile, chosen.range[1] + 1)] : [0, Infinity];
@@ -80,7 +81,7 @@ export function eachWait(profile, state, chosen, visit) {
  * Own weights of nodes.
  * @param {Profile} profile
  * @param {number} state of lanes
- * @param {{range: [number, number] | null, threads: number[] | null}} chosen
+ * @param {{range: [number, number] | null, threads: number[] | null, label: string}} chosen
  * @returns {Float64Array} ns by node
  */
 export function waitSelf(profile, state, chosen) {
@@ -109,7 +110,7 @@ export function waitColumns(profile, state, size, kindOf) {
   const byKind = [];
   const all = new Float32Array(count);
   const totals = new Float64Array(profile.threads.length);
-  eachWait(profile, state, { range: null, threads: null }, (thread, node, from, to) => {
+  eachWait(profile, state, { range: null, threads: null, label: '' }, (thread, node, from, to) => {
     const kind = kindOf(node);
     byKind[kind] ??= new Float32Array(count);
     if (byThread[thread].length === 0) byThread[thread] = new Float32Array(count);

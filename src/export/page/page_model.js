@@ -12,7 +12,7 @@ import { functionFigures, matchedWeight, nodeOfPath, selfByFunction, wholeViewTr
 import { spreadToRows, treeOfRows, withUnnamedRows } from './unnamed_code.js';
 
 /** Fields of the state that go into the history, so that "back" undoes them. */
-const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'root', 'measure', 'side'];
+const STEPS = ['view', 'zoom', 'fn', 'threads', 'label', 'inverted', 'merged', 'root', 'measure', 'side'];
 
 /** Keeps the latest result of each computation with what it was made of. */
 class Memory {
@@ -93,8 +93,8 @@ export class PageModel {
 
   /** What decides which samples count. */
   get filterKey() {
-    const { measure, side, range, threads } = this.state;
-    return [measure, side, range, threads];
+    const { measure, side, range, threads, label } = this.state;
+    return [measure, side, range, threads, label];
   }
 
   /** @returns {boolean} */

@@ -2,7 +2,7 @@
 import { make, makeChoice, makeToggle } from './page_elements.js';
 import { unitName } from './number_text.js';
 import { shownText } from './shown_names.js';
-import { FilterBar, threadField } from './filter_bar.js';
+import { FilterBar, labelField, threadField } from './filter_bar.js';
 import { hasModules, hasView } from './view_link.js';
 
 /** @type {[ViewState['view'], string][]} */
@@ -72,7 +72,8 @@ export class Toolbar {
     this.root = makeChoice('Begin with', [['none', 'functions'], ['process', 'processes'], ['thread', 'threads']],
       (value) => model.update({ root: /** @type {any} */ (value), zoom: [], window: null }));
     this.hasRoots = profile.timeline !== null && profile.sides.length < 2 && profile.threads.length > 1;
-    this.filter = new FilterBar(model, this.hasRoots ? [threadField(model)] : []);
+    const fields = [...(this.hasRoots ? [threadField(model)] : []), ...(profile.labels.length > 0 ? [labelField(model)] : [])];
+    this.filter = new FilterBar(model, fields);
     this.measure.field.hidden = profile.measures.length < 2;
     this.side.field.hidden = profile.sides.length < 2;
     this.direction = makeToggle('Root at bottom', 'Flame graph instead of icicle (d)', () => flip(model, 'd'));

@@ -74,6 +74,8 @@ interface Timeline {
   node: Uint32Array;
   measure: Uint8Array;
   value: Float64Array;
+  /** Labels of the samples: 0 none, else a set of Profile.labels + 1, or the one after; empty where no sample has any. */
+  set: Uint32Array;
 }
 /** What `diff --json` says of a function's own or total samples, to four digits. Shares and differences are fractions; of costs they are amounts. */
 interface DiffFigure {
@@ -143,6 +145,10 @@ interface Profile {
   /** Those after them have intervals alone. */
   sampledThreads: number;
   timeline: Timeline | null;
+  /** The rows of the timeline; or those of samples that have labels and no times, in one bucket. */
+  samples: Timeline | null;
+  /** Sets of labels: keys and values. */
+  labels: [string, string][][];
   /** What threads do when they do not run; decoded when it is asked for. */
   lanes: LaneSource | null;
   tables: EventTable[];
@@ -226,6 +232,8 @@ interface ViewState {
   range: [number, number] | null;
   /** Indices of threads; null: all. */
   threads: number[] | null;
+  /** KEY=VALUE that samples are labelled with, or ''. */
+  label: string;
   /** Ticks between which lanes are shown; null: all. */
   span: [number, number] | null;
   /** The interval that is chosen, or -1. */

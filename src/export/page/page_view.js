@@ -118,7 +118,7 @@ export class PageView {
    */
   leave() {
     const { window, zoom, view } = this.model.state;
-    if (this.model.filtered) this.model.update({ range: null, threads: null });
+    if (this.model.filtered) this.model.update({ range: null, threads: null, label: '' });
     else if (view === 'sandwich') this.model.update({ view: 'functions' });
     else if (view === 'flame' && window) this.model.update({ window: null });
     else if (view === 'flame' && zoom.length > 0) this.model.update({ zoom: zoom.slice(0, -1) });
@@ -144,13 +144,13 @@ export class PageView {
     this.tabs.refresh();
     this.toolbar.refresh();
     if (state.view !== 'timeline') this.overview.inset('', '');
-    if (of('range', 'threads', 'measure', 'theme', 'colour')) this.overview.refresh();
+    if (of('range', 'threads', 'label', 'measure', 'theme', 'colour')) this.overview.refresh();
     if (of('zoom', 'window', 'view')) this.path.refresh();
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
     this.commandButton.title = commandLine(model.profile, state);
     this.commandButton.hidden = this.commandButton.title === '';
     this.summary.textContent = this.summaryText();
-    if (of('colour', 'measure', 'theme', 'view', 'range', 'threads', 'side')) this.details.refresh();
+    if (of('colour', 'measure', 'theme', 'view', 'range', 'threads', 'label', 'side')) this.details.refresh();
     this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged', 'root'));
     this.search.refresh();
   }

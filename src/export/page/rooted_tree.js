@@ -2,7 +2,7 @@
 import { NO_FUNCTION } from './function_names.js';
 import { GrowingFloats, GrowingUints } from './growing_list.js';
 import { eachWait, stateOfMeasure } from './lane_weights.js';
-import { rowsOfRange, threadMask } from './sample_filter.js';
+import { rowChoice, rowsOfRange } from './sample_filter.js';
 import { shownText } from './shown_names.js';
 import { brokenRootOf } from './unnamed_code.js';
 
@@ -300,12 +300,12 @@ function rowsByOwner(profile, state, ownerOf) {
   const waits = stateOfMeasure(profile, state.measure);
   if (waits >= 0) return waitsByOwner(profile, waits, state, ownerOf);
   const [from, to] = rowsOfRange(timeline, state.range);
-  const wanted = threadMask(profile, state.threads);
+  const wanted = rowChoice(profile, state);
   /** @type {Map<number, {owner: number, weight: number, rows: [number, number][]}>} */
   const lists = new Map();
   const { measure, thread, node, value } = timeline;
   for (let row = from; row < to; row++) {
-    if (measure[row] !== state.measure || !wanted[thread[row]] || value[row] === 0) continue;
+    if (measure[row] !== state.measure || !wanted(row) || value[row] === 0) continue;
     const owner = ownerOf(thread[row]);
     let list = lists.get(owner);
     if (!list) lists.set(owner, list = { owner, weight: 0, rows: [] });

@@ -1,13 +1,13 @@
-// Which samples count: a range of the timeline, some threads, an event, a side of a differential.
+// Which samples count: a range of the timeline, some threads, a label, an event, a side of a differential.
 import { eachWait, stateOfMeasure, waitColumns, waitSelf } from './lane_weights.js';
 
 /**
  * @param {Profile} profile
  * @param {ViewState} state
- * @returns {boolean} whether the timeline leaves samples out
+ * @returns {boolean} whether samples are left out
  */
 export function isFiltered(profile, state) {
-  return profile.timeline !== null && (state.range !== null || state.threads !== null);
+  return profile.samples !== null && (state.range !== null || state.threads !== null || state.label !== '');
 }
 
 /**
@@ -21,16 +21,16 @@ export function selectedWeights(profile, state) {
   const side = differential ? state.side : 0;
   const shown = profile.self[side][state.measure];
   const oldSelf = differential ? profile.self[1 - side][state.measure] : null;
-  const timeline = profile.timeline;
-  if (!timeline || !isFiltered(profile, state)) return { self: shown, oldSelf };
+  const { samples } = profile;
+  if (!samples || !isFiltered(profile, state)) return { self: shown, oldSelf };
   const waits = stateOfMeasure(profile, state.measure);
   if (waits >= 0) return { self: waitSelf(profile, waits, state), oldSelf };
-  const [from, to] = rowsOfRange(timeline, state.range);
-  const { measure, thread, node, value } = timeline;
-  const wanted = threadMask(profile, state.threads);
+  const [from, to] = rowsOfRange(samples, state.range);
+  const { measure, node, value } = samples;
+  const wanted = rowChoice(profile, state);
   const self = new Float64Array(shown.length);
   for (let row = from; row < to; row++) {
-    if (measure[row] === state.measure && wanted[thread[row]]) self[node[row]] += value[row];
+    if (measure[row] === state.measure && wanted(row)) self[node[row]] += value[row];
   }
   return { self, oldSelf };
 }
@@ -74,6 +74,35 @@ export function threadMask(profile, threads) {
   return mask;
 }
 
+/** What samples without a label of a key are called. */
+export const NO_LABEL = '[no label]';
+
+/**
+ * @param {Profile} profile
+ * @param {string} label KEY=VALUE
+ * @returns {Uint8Array} 1 for each number of a row's `set` that has it; samples that share the last number have none that is known
+ */
+function labelMask(profile, label) {
+  const key = label.slice(0, label.indexOf('='));
+  const unlabelled = label === `${key}=${NO_LABEL}`;
+  /** @type {(set: [string, string][]) => boolean} */
+  const fits = (set) => (unlabelled ? set.every(([name]) => name !== key) : set.some(([name, value]) => `${name}=${value}` === label));
+  return Uint8Array.from([[], ...profile.labels].map((set) => (fits(set) ? 1 : 0)).concat(0));
+}
+
+/**
+ * @param {Profile} profile with samples
+ * @param {{threads: number[] | null, label: string}} chosen
+ * @returns {(row: number) => boolean} whether a row is of a thread that is chosen, and has the label
+ */
+export function rowChoice(profile, { threads, label }) {
+  const { thread, set } = /** @type {Timeline} */ (profile.samples);
+  const ofThread = threadMask(profile, threads);
+  if (label === '') return (row) => ofThread[thread[row]] === 1;
+  const ofSet = labelMask(profile, label);
+  return (row) => ofThread[thread[row]] === 1 && ofSet[set[row]] === 1;
+}
+
 /** Columns of a strip, when samples are few, have at least this many on average: else they show chance. */
 const LEAST_IN_COLUMN = 4;
 const FEWEST_COLUMNS = 60;
@@ -98,9 +127,10 @@ export function bucketsPerColumn(timeline, most) {
  * @param {number} measure
  * @param {number} size buckets of a column
  * @param {(node: number) => number} [kindOf] which of some kinds a node is
+ * @param {string} [label] that samples have
  * @returns {{size: number, byThread: Float32Array[], all: Float32Array, byKind: Float32Array[], totals: Float64Array}}
  */
-export function weightColumns(profile, measure, size, kindOf = () => 0) {
+export function weightColumns(profile, measure, size, kindOf = () => 0, label = '') {
   const waits = stateOfMeasure(profile, measure);
   if (waits >= 0) return waitColumns(profile, waits, size, kindOf);
   const timeline = /** @type {Timeline} */ (profile.timeline);
@@ -111,8 +141,9 @@ export function weightColumns(profile, measure, size, kindOf = () => 0) {
   const all = new Float32Array(columns);
   const totals = new Float64Array(profile.threads.length);
   const { bucket, thread, node, value, measure: measures } = timeline;
+  const wanted = rowChoice(profile, { threads: null, label });
   for (let row = 0; row < bucket.length; row++) {
-    if (measures[row] !== measure) continue;
+    if (measures[row] !== measure || !wanted(row)) continue;
     const column = Math.floor(bucket[row] / size);
     const t = thread[row];
     if (byThread[t].length === 0) byThread[t] = new Float32Array(columns);
@@ -133,20 +164,44 @@ export function weightColumns(profile, measure, size, kindOf = () => 0) {
 /**
  * Weight by thread.
  * @param {Profile} profile with a timeline
- * @param {{measure: number, range: [number, number] | null}} chosen
+ * @param {{measure: number, range: [number, number] | null, label: string}} chosen
  * @returns {Float64Array}
  */
-export function threadTotals(profile, { measure, range }) {
+export function threadTotals(profile, { measure, range, label }) {
   const totals = new Float64Array(profile.threads.length);
   const waits = stateOfMeasure(profile, measure);
   if (waits >= 0) {
     const tick = profile.lanes?.tick ?? 1;
-    eachWait(profile, waits, { range, threads: null }, (thread, _, from, to) => { totals[thread] += (to - from) * tick; });
+    eachWait(profile, waits, { range, threads: null, label }, (thread, _, from, to) => { totals[thread] += (to - from) * tick; });
     return totals;
   }
   const timeline = /** @type {Timeline} */ (profile.timeline);
   const [from, to] = rowsOfRange(timeline, range);
   const { thread, value, measure: measures } = timeline;
-  for (let row = from; row < to; row++) if (measures[row] === measure) totals[thread[row]] += value[row];
+  const wanted = rowChoice(profile, { threads: null, label });
+  for (let row = from; row < to; row++) if (measures[row] === measure && wanted(row)) totals[thread[row]] += value[row];
   return totals;
+}
+
+/**
+ * What samples are labelled with, each value with its weight, the heaviest first.
+ * @param {Profile} profile with samples
+ * @param {number} measure
+ * @returns {{key: string, values: {value: string, weight: number}[]}[]} by key
+ */
+export function labelTotals(profile, measure) {
+  const { set, value, measure: measures } = /** @type {Timeline} */ (profile.samples);
+  const ofSet = new Float64Array(profile.labels.length + 2);
+  for (let row = 0; row < set.length; row++) if (measures[row] === measure) ofSet[set[row]] += value[row];
+  const sets = [[], ...profile.labels];
+  const keys = Array.from(new Set(sets.flatMap((labels) => labels.map(([key]) => key)))).sort();
+  return keys.map((key) => {
+    /** @type {Map<string, number>} */
+    const sums = new Map();
+    sets.forEach((labels, number) => {
+      const own = labels.filter(([name]) => name === key).map(([, text]) => text);
+      for (const text of new Set(own.length > 0 ? own : [NO_LABEL])) sums.set(text, (sums.get(text) ?? 0) + ofSet[number]);
+    });
+    return { key, values: Array.from(sums, ([text, weight]) => ({ value: text, weight })).filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight) };
+  });
 }

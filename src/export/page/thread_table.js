@@ -93,14 +93,14 @@ export class ThreadTable {
   /** @returns {TimelineRow[]} in an order that a range does not change */
   get rows() {
     const { model } = this;
-    return model.memory.of('timeline rows', [model.state.measure],
+    return model.memory.of('timeline rows', [model.state.measure, model.state.label],
       () => timelineRows(model.profile, threadTotals(model.profile, { ...model.state, range: null })));
   }
 
   /** @returns {Float64Array} by thread, in the range that is chosen */
   get totals() {
-    const { measure, range } = this.model.state;
-    return this.model.memory.of('thread totals', [measure, range], () => threadTotals(this.model.profile, this.model.state));
+    const { measure, range, label } = this.model.state;
+    return this.model.memory.of('thread totals', [measure, range, label], () => threadTotals(this.model.profile, this.model.state));
   }
 
   refresh() {
@@ -135,7 +135,7 @@ export class ThreadTable {
     const chosen = this.model.state.threads ? new Set(this.model.state.threads) : null;
     this.body.replaceChildren(spacer(from, LANE_ROW_HEIGHT), ...this.lines.map((line) => this.elementOf(line, chosen)),
       spacer(rows.length - to, LANE_ROW_HEIGHT));
-    const most = this.model.memory.of('highest lane', [this.model.state.measure, columns.size],
+    const most = this.model.memory.of('highest lane', [this.model.state.measure, this.model.state.label, columns.size],
       () => rows.reduce((sum, row) => (row.className === 'process' ? Math.max(sum, maximum(sumColumns(columns, row.threads))) : sum), 0));
     for (const { row, strip } of this.lines) {
       strip.show({ size: columns.size, layers: [{ values: sumColumns(columns, row.threads), colour: null }] }, most, width);

@@ -20,12 +20,12 @@ export function stripColumns(model, width) {
   const { profile, colouring } = model;
   const timeline = /** @type {Timeline} */ (profile.timeline);
   const size = bucketsPerColumn(timeline, Math.min(STRIP_COLUMNS, Math.max(1, Math.floor(width))));
-  const { measure, colour } = model.state;
+  const { measure, colour, label } = model.state;
   const others = LIGHT_PALETTE.kinds.length - 1;
-  return model.memory.of('columns', [measure, colour, size], () => {
+  return model.memory.of('columns', [measure, colour, size, label], () => {
     const { fn } = profile.tree;
     const kinds = colouring.kind;
-    return weightColumns(profile, measure, size, (node) => kinds[fn[node]] ?? others);
+    return weightColumns(profile, measure, size, (node) => kinds[fn[node]] ?? others, label);
   });
 }
 
@@ -54,7 +54,7 @@ export class TimeOverview {
     this.high = this.handle('End of the range', 1);
     this.marks = make('div', { class: 'time-marks', 'aria-hidden': 'true' });
     this.note = make('span', { class: 'time-note' });
-    this.clear = make('button', { type: 'button', class: 'small', onclick: () => model.update({ range: null, threads: null }) }, 'Show all');
+    this.clear = make('button', { type: 'button', class: 'small', onclick: () => model.update({ range: null, threads: null, label: '' }) }, 'Show all');
     this.box = make('div', { class: 'time-box' }, this.strip.canvas, this.low, this.high, this.marks);
     this.element = make('section', { class: 'time-overview', 'aria-label': 'Samples over time' },
       this.box,
@@ -108,6 +108,7 @@ export class TimeOverview {
     const chosen = this.model.state.threads;
     const parts = [this.model.state.range ? `Selected: ${rangeText(timeline, this.model.state.range)}` : 'Drag to select a range'];
     if (chosen) parts.push(`${chosen.length} of ${threads.length} threads`);
+    if (this.model.state.label !== '') parts.push(shownText(this.model.state.label));
     parts.push(shownText(timeline.resolution));
     this.note.textContent = parts.join(' · ');
   }

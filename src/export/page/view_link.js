@@ -5,7 +5,7 @@ import { isWholeMachine } from './rooted_tree.js';
 /** @type {ViewState} */
 export const START_STATE = {
   view: 'flame', direction: 'down', inverted: false, merged: false, root: 'none', colour: 'module', measure: 0, side: 0,
-  query: '', regex: false, zoom: [], window: null, fn: -1, range: null, threads: null, span: null, interval: -1, sort: 'self',
+  query: '', regex: false, zoom: [], window: null, fn: -1, range: null, threads: null, label: '', span: null, interval: -1, sort: 'self',
   ascending: false, theme: 'auto',
 };
 
@@ -95,6 +95,7 @@ export function linkOfState(state, profile) {
   put('fn', state.fn, -1);
   put('range', state.range ? state.range.join('-') : '', '');
   put('threads', state.threads ? state.threads.join('.') || 'none' : '', '');
+  put('label', state.label, '');
   put('span', state.span ? state.span.map((tick) => +tick.toPrecision(12)).join('-') : '', '');
   put('interval', state.interval, -1);
   put('sort', state.sort, start.sort);
@@ -129,6 +130,7 @@ export function stateOfLink(fragment, profile) {
     fn: indexOf(link.get('fn'), profile.functionCount, -1),
     range: rangeOf(link.get('range'), profile.timeline),
     threads: profile.timeline ? listOf(link.get('threads'), profile.threads.length) : null,
+    label: profile.labels.length > 0 ? labelOf(link.get('label')) : '',
     span: spanOf(link.get('span'), profile.lanes),
     interval: profile.lanes ? indexOf(link.get('interval'), profile.lanes.count, -1) : -1,
     sort: oneOf(link.get('sort'), SORTS, start.sort),
@@ -167,6 +169,14 @@ function listOf(text, count) {
   if (!text || !/^\d+(\.\d+)*$/.test(text)) return null;
   const list = text.split('.', LONGEST_PATH).map(Number);
   return list.every((index) => index < count) ? list : null;
+}
+
+/**
+ * @param {string | null} text
+ * @returns {string} KEY=VALUE, or ''
+ */
+function labelOf(text) {
+  return text !== null && text.indexOf('=') > 0 ? text : '';
 }
 
 /**

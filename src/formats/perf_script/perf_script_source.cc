@@ -209,11 +209,20 @@ class ScriptReader {
   }
 
  private:
-  Status take(const capture::TextLine& line) {
+  Status take(capture::TextLine& line) {
     if (line.too_long || !is_text(line.text)) {
       skip(line.too_long ? skip::kLineTooLong : skip::kBinaryLine, LossKind::kDamage, line);
       return {};
     }
+    const std::string_view before = without_instruction(line.text);
+    if (before.size() != line.text.size() || is_metric(line.text)) {
+      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, line.offset);
+    }
+    if (is_metric(line.text)) {
+      parsed(line.bytes);
+      return {};
+    }
+    line.text = before;
     const std::string_view text = trimmed(line.text);
     if (text.empty()) {
       give_up_bare();
@@ -226,7 +235,12 @@ class ScriptReader {
     }
     const bool indented = line.text.starts_with('\t') || line.text.starts_with(' ');
     auto head = parse_head(line.text);
-    const bool is_head = head && (is_timed(*head) || head->other_record);
+    bool is_head = head && (is_timed(*head) || head->other_record);
+    if (!is_head && !timed_.value_or(false)) {
+      const auto aligned = parse_aligned_sample(line.text);
+      is_head = aligned.has_value();
+      head = aligned ? aligned : head;
+    }
     if (indented && !is_head && is_detail(line.text)) {
       parsed(line.bytes);
       return failure_;
@@ -303,9 +317,6 @@ class ScriptReader {
       drop_address();
       add_frame(*frame);
       sample_.origin = StackOrigin::kRecorded;
-    } else if (is_instruction(text)) {
-      sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, offset_);
-      return true;
     } else if (const auto place = parse_source_place(text)) {
       stack_.place(*place);
       return true;
@@ -472,15 +483,22 @@ class ScriptReader {
 // What the lines of a text are, to tell whether they are those of perf script.
 class LineCounts {
  public:
-  void add(std::string_view line, bool is_cut) {
+  void add(std::string_view whole_line, bool is_cut) {
+    const std::string_view line = without_instruction(whole_line);
     const std::string_view text = trimmed(line);
-    if (text.empty() || line.starts_with('#')) {
+    if (text.empty() || line.starts_with('#') || is_metric(line)) {
       may_be_bare_ = false;
       return;
     }
     const bool indented = line.starts_with('\t') || line.starts_with(' ');
     auto head = parse_head(line);
-    if (indented && !(head && is_timed(*head)) && is_detail(text)) {
+    bool is_aligned = false;
+    if (!head || !is_timed(*head)) {
+      const auto aligned = parse_aligned_sample(line);
+      is_aligned = aligned.has_value();
+      head = aligned ? aligned : head;
+    }
+    if (indented && !(head && (is_timed(*head) || is_aligned)) && is_detail(text)) {
       return;
     }
     if (is_cut) {

@@ -189,6 +189,25 @@ bool is_named_frame(std::string_view text) {
          trimmed(text).find_first_of(kBlanks) != std::string_view::npos;
 }
 
+// Whether `rest` is the end of the line and an address in the columns that perf gives it, which no
+// other field has as many of.
+bool is_aligned_frame(std::string_view line, std::string_view rest) {
+  const std::string_view frame = trimmed(rest);
+  const std::string_view address = frame.substr(0, frame.find_first_of(kBlanks));
+  const auto begin = static_cast<std::size_t>(frame.data() - line.data());
+  const std::size_t last = line.substr(0, begin).find_last_not_of(kBlanks);
+  return last != std::string_view::npos && begin + address.size() - last > kAddressColumns + 1 &&
+         parse_frame(frame).has_value();
+}
+
+// `EVENT: ` ends a line, with the blank after which perf would write more.
+bool take_last_event(std::string_view rest, SampleHead& head) {
+  take_period(rest, head);
+  const std::string_view word = trimmed(rest);
+  return word.ends_with(':') && rest.ends_with(' ') && is_letter(word.front()) &&
+         word.find_first_of(kBlanks) == std::string_view::npos && take_event(rest, head);
+}
+
 // Names of threads have blanks and numbers: the first words that are ids, and what `take` wants
 // after them, end them.
 template <typename Take>
@@ -274,8 +293,21 @@ std::string_view last_location(std::string_view text) {
   return trimmed(text.substr(begin));
 }
 
-bool is_instruction(std::string_view text) {
-  return text.starts_with("insn: ") || text.starts_with("ilen: ");
+bool is_metric(std::string_view line) {
+  return line.find("\tmetric: ") != std::string_view::npos;
+}
+
+std::string_view without_instruction(std::string_view line) {
+  const auto cut = [&line](std::string_view title, std::string_view characters) {
+    const std::size_t begin = line.rfind(title);
+    if (begin != std::string_view::npos &&
+        line.find_first_not_of(characters, begin + title.size()) == std::string_view::npos) {
+      line = line.substr(0, begin);
+    }
+  };
+  cut(" insn: ", "0123456789abcdef ");
+  cut(" ilen: ", "0123456789 ");
+  return line;
 }
 
 std::optional<SampleHead> parse_head(std::string_view line) {
@@ -292,7 +324,24 @@ std::optional<SampleHead> parse_head(std::string_view line) {
   return head ? head : find_head(line, true, take_untimed);
 }
 
+std::optional<SampleHead> parse_aligned_sample(std::string_view line) {
+  if (line.starts_with('\t')) {
+    return std::nullopt;  // a callstack's
+  }
+  auto head = find_head(line, false, [line](std::string_view rest, SampleHead& found) {
+    if (!take_untimed(rest, found)) {
+      take_period(rest, found);
+      found.rest = rest;
+    }
+    return is_aligned_frame(line, found.rest);
+  });
+  return head ? head : find_head(line, false, take_last_event);
+}
+
 std::optional<SampleHead> parse_flat_sample(std::string_view line) {
+  if (auto aligned = parse_aligned_sample(line)) {
+    return aligned;
+  }
   auto head = find_head(line, true, [](std::string_view rest, SampleHead& found) {
     take_period(rest, found);
     found.rest = rest;

@@ -37,6 +37,10 @@ std::optional<SampleHead> parse_head(std::string_view line);
 /// `COMM EVENT: ADDRESS NAME`.
 std::optional<SampleHead> parse_flat_sample(std::string_view line);
 
+/// The same where perf's own columns say so: the address is in as many as no other field has, or
+/// the event is the last word, with a blank behind its colon. Such a line is none of a callstack.
+std::optional<SampleHead> parse_aligned_sample(std::string_view line);
+
 /// A line without a time that says so little, such as a name alone, that it is the first line of a
 /// sample only where a callstack follows.
 SampleHead parse_bare_head(std::string_view line);
@@ -59,8 +63,12 @@ bool begins_with_number(std::string_view line);
 /// Where the sample is, of a text that may have an address of data in front (-F +addr).
 std::string_view last_location(std::string_view text);
 
-/// Bytes of an instruction or their number, as -F +insn and +insnlen print them.
-bool is_instruction(std::string_view text);
+/// Without the bytes of an instruction or their number, with which -F +insn and +insnlen end a
+/// sample: its only line, or one after its callstack.
+std::string_view without_instruction(std::string_view line);
+
+/// What -F +metric adds in lines of their own, which may begin as a sample does.
+bool is_metric(std::string_view line);
 
 /// Entries of a branch stack (`0xFROM/0xTO/P/-/-/0`) in the text.
 std::uint64_t count_branches(std::string_view text);

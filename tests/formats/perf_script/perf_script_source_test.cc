@@ -261,6 +261,36 @@ TEST_CASE("perf script: samples without callstacks have their address in the lin
   }
 }
 
+TEST_CASE("perf script: a line is a sample by the columns of its address, or by its last event") {
+  struct Case {
+    std::string text;
+    std::vector<std::string> stacks;
+  };
+  const std::vector<Case> cases = {
+      {"          frames  ffffffff8175336a\n          frames      55dcd066b4f9\n",
+       {"kffffffff8175336a", "u55dcd066b4f9"}},
+      {"   30  ffffffff8175336a\n   33              4f90\n", {"kffffffff8175336a", "u4f90"}},
+      {"[000]  ffffffff8175336a insn: 48 89\n", {"kffffffff8175336a"}},
+      {"   30      page-faults: \n   33        cpu-clock: \n", {"", ""}},
+      {"          frames        cpu-clock:            \n", {""}},
+      // Instructions stand in place of the blank line.
+      {"frames    30 \n\t    7f10ab70 _start\n insn: 48 89 e7\nframes    31 \n\t    7f10b7a0 "
+       "main\n\n",
+       {"_start", "main"}},
+      {"frames 1.000001: \n\t    7f10ab70 _start\n\nframes 1.000001: \tmetric:  2.5 G/sec\n",
+       {"_start"}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.text);
+    CollectingSink sink;
+    const auto account = read(one.text, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->balanced());
+    CHECK(account->skipped.total() == 0);
+    CHECK(stacks_of(sink) == one.stacks);
+  }
+}
+
 TEST_CASE("perf script: branches of a hardware trace are samples of where they come from") {
   CollectingSink sink;
   const std::string text =
