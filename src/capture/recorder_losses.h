@@ -1,6 +1,6 @@
-// Names of the counters of what recorders of branches and of event values leave out, for any
-// format. They are stored and shown: a name never changes. docs/branches.md and
-// docs/event-values.md explain each.
+// Names of the counters of what recorders of branches, of event values and of texts leave out, for
+// any format. They are stored and shown: a name never changes. docs/branches.md,
+// docs/event-values.md and docs/cli.md explain each.
 #pragma once
 
 #include <array>
@@ -21,6 +21,14 @@ inline constexpr std::array kAll{kBackward, kAcrossImages, kWithoutImage, kEndsW
                                  kStacksOverLimit};
 
 }  // namespace stackpack::capture::branch_loss
+
+namespace stackpack::capture::text_loss {
+
+/// Notice: names and paths of code beyond 64 KiB, and reasons of waits beyond 255 bytes: the rest
+/// of them is gone.
+inline constexpr std::string_view kCut = "texts_cut";
+
+}  // namespace stackpack::capture::text_loss
 
 namespace stackpack::capture::value_loss {
 

@@ -203,7 +203,8 @@ TEST_SUITE("branch stacks") {
     CHECK(failure(open_spk(file)->verify()) == "spk: branch stack with other cycles");
   }
 
-  TEST_CASE("branch stacks: a sample with a stack that is not there is found") {
+  TEST_CASE("branch stacks: a sample with a stack that is not there is refused and found") {
+    constexpr std::uint32_t kUnusedKind = 39;  // passed over by readers
     const ScratchDirectory folder;
     SpkContent content = random_content(3, 12, 25);
     content.add_fields = [](spk::FieldWriter& writer) {
@@ -212,7 +213,13 @@ TEST_SUITE("branch stacks") {
       const Status added = writer.add(row);
       return added ? writer.end() : added;
     };
-    const std::vector<std::byte> file = spk_bytes(content);
+    CHECK(failure(write_spk(content, {}, folder.file("refused.spk"))) ==
+          "spk: a field of a sample names what is not there");
+
+    app::BranchStackSpool spool(folder.file("."), {}, kRoomy);
+    SpkParts parts = take_apart(file_with({Stack{{5, 6, 0}}}, spool));
+    parts.section(spk::SectionKind::kBranchEntries).kind = kUnusedKind;
+    const std::vector<std::byte> file = parts.join();
     CHECK(failure(open_spk(file)->verify()) ==
           "spk: a sample has a branch stack that is not there");
   }

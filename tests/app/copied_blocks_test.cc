@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -16,6 +17,7 @@
 #include "support/source_folder.h"
 #include "support/spk_file_maker.h"
 #include "support/spk_reading.h"
+#include "support/spk_recipe.h"
 #include "support/spk_surgery.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"
@@ -68,9 +70,11 @@ TEST_SUITE("copied blocks") {
     for (StoredSample& sample : content.samples) {
       sample.stack = kNoStack;
     }
-    content.samples.front().time_ns = 1;  // after the other
+    auto recipe = take_recipe(spk_bytes(content));
+    REQUIRE(recipe.has_value());
+    ++recipe->samples.at(0).to_ns;  // the index says more than the block has
     const std::string input = folder.file("broken.spk");
-    REQUIRE(write_spk(content, {}, input).has_value());
+    write_file(input, cook(std::move(*recipe)));
     const Status verified = std::move(Reader::open(input)).value()->verify();
     REQUIRE_FALSE(verified.has_value());
     const std::string output = folder.file("out.spk");

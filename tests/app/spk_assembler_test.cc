@@ -8,10 +8,12 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "stackpack/convert.h"
 #include "stackpack/reader.h"
 #include "support/collecting_sink.h"
 #include "support/sanitizer.h"
@@ -378,4 +380,37 @@ TEST_CASE("spk assembler: system facts that do not fit the memory limit are coun
     CHECK(counted(statistics) == kProcesses - statistics.processes);
     CHECK((statistics.processes < kProcesses) == (limit != 0));
   }
+}
+
+namespace {
+
+// The length of the longest name of a function, and how many texts were cut.
+std::pair<std::size_t, std::uint64_t> longest_name_of(std::size_t bytes) {
+  const PackedFile file;
+  const std::string input = file.directory + "/names.folded";
+  std::ofstream(input) << "main;" << std::string(bytes, 'x') << " 1\nmain 2\n";
+  const auto report = stackpack::convert(input, file.path, {}, nullptr);
+  REQUIRE(report.has_value());
+  const auto reader = Reader::open(file.path);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->verify().has_value());
+  const auto names = (*reader)->names();
+  REQUIRE(names.has_value());
+  std::size_t longest = 0;
+  for (const stackpack::Function& function : names->functions) {
+    longest = std::max(longest, names->texts[function.name].size());
+  }
+  std::uint64_t cut = 0;
+  for (const stackpack::LossCounter& loss : (*reader)->statistics().losses) {
+    cut += loss.name == "texts_cut" ? loss.count : 0;
+  }
+  return {longest, cut};
+}
+
+}  // namespace
+
+TEST_CASE("spk assembler: a name is cut at the limit of a file, and that is counted") {
+  constexpr std::size_t kMost = 65'536;
+  CHECK(longest_name_of(kMost) == std::pair<std::size_t, std::uint64_t>(kMost, 0));
+  CHECK(longest_name_of(kMost + 1) == std::pair<std::size_t, std::uint64_t>(kMost, 1));
 }

@@ -328,7 +328,13 @@ TEST_SUITE("spk names") {
     functions[0].row.owner = FunctionOwner::kImage;
     functions[0].row.pid = kKernelPid;
     functions[0].row.module = 2;
-    const std::vector<std::byte> file = spk_bytes(content_with(functions));
+    SpkContent content = content_with(functions);
+    content.tables.modules.resize(2);
+    CHECK(spk_bytes(content).empty());
+    content.tables.modules.resize(3);
+    SpkParts parts = take_apart(spk_bytes(content));
+    parts.section(spk::SectionKind::kModules).items = 2;
+    const std::vector<std::byte> file = parts.join();
     const auto reader = open_spk(file);
     CHECK(failure(reader->names()) == "spk: names: a row that is not there");
     CHECK_FALSE(reader->verify().has_value());

@@ -12,6 +12,7 @@
 #include "spk/format/layout.h"
 #include "spk/format/summary.h"
 #include "spk/format/table_codec.h"
+#include "spk/write/sample_block_encoder.h"
 #include "support/spk_reading.h"
 #include "support/spk_recipe.h"
 #include "support/spk_surgery.h"
@@ -87,6 +88,14 @@ void put_rows(SpkRecipe& recipe, SectionKind kind, const std::vector<Row>& rows)
   SpkRecipe::Section& section = section_of(recipe, kind);
   section.blocks.assign(1, block_bytes(content));
   section.record.items = rows.size();
+}
+
+/// The file with other samples, of one block, in whatever order.
+void put_samples(SpkRecipe& recipe, const std::vector<StoredSample>& samples) {
+  spk::BlockContent head;
+  spk::BlockContent body;
+  spk::SampleBlockEncoder().encode(samples, head, body);
+  section_of(recipe, SectionKind::kSamples).blocks = {block_bytes(head), block_bytes(body)};
 }
 
 /// What the writer says of a content.
@@ -324,12 +333,19 @@ TEST_SUITE("spk verify") {
   }
 
   TEST_CASE("verify: samples are in order of time, and their origins fit") {
+    const Bytes good = good_file();
+    const auto with = [&good](const SpkContent& content) {
+      SpkRecipe recipe = recipe_of(good);
+      put_samples(recipe, content.samples);
+      return verdict(cook(std::move(recipe)));
+    };
+    CHECK(with(whole_content()).empty());
     SpkContent content = whole_content();
     std::swap(content.samples.front(), content.samples.back());
-    CHECK(verdict(spk_bytes(content)) == "spk: samples are not in order of time");
+    CHECK(with(content) == "spk: samples are not in order of time");
     content = whole_content();
     recorded_in(content).origin = StackOrigin::kNone;
-    CHECK(verdict(spk_bytes(content)) == "spk: sample whose origin does not fit its callstack");
+    CHECK(with(content) == "spk: sample whose origin does not fit its callstack");
   }
 
   TEST_CASE("verify: counts ascend and are of something") {

@@ -60,12 +60,22 @@ struct Given {
   std::vector<std::string> reasons{""};
   std::vector<WaitInterval> intervals{{7, 8, 10, 20}, {7, 8, 30, 40}};
   std::vector<ValueSchema> kinds{{"read", {{"bytes", ValueType::kBytes}}}};
+  EventValue value;
   std::vector<std::string> texts{""};
   std::vector<ControlGroup> groups;
   std::vector<FieldRow> fields{{0}, {1}};
   std::vector<BranchEdge> edges{edge_from(1), edge_from(2)};
   Function function = kernel_function();
 
+  void name_in_field(SampleField field, std::uint64_t row) {
+    fields[0].present = 1U << static_cast<unsigned>(field);
+    fields[0].values[static_cast<std::size_t>(field)] = row;
+  }
+  StoredSample& recorded_sample() {
+    return *std::find_if(content.samples.begin(), content.samples.end(), [](const auto& sample) {
+      return sample.origin == StackOrigin::kRecorded;
+    });
+  }
   static BranchEdge edge_from(std::uint64_t from) {
     BranchEdge edge;
     edge.from = from;
@@ -104,7 +114,9 @@ std::string outcome_of(const Given& given) {
   const auto out = std::move(io::OutputFile::create(path)).value();
   const auto writer = std::move(spk::Writer::create(*out, {})).value();
   REQUIRE(writer->write_dag(frozen_dag_of(given.content.stacks)));
-  REQUIRE(writer->add_samples(given.content.samples));
+  if (const Status added = writer->add_samples(given.content.samples); !added) {
+    return failure(added);
+  }
   Statistics statistics = statistics_of(given.content);
   statistics.losses = given.losses;
   statistics.source_skipped_bytes = given.skipped_bytes;
@@ -120,7 +132,7 @@ std::string outcome_of(const Given& given) {
       },
       [&](spk::ValueWriter& values) {
         values.set_kinds(given.kinds);
-        EventValue value;
+        EventValue value = given.value;
         value.kind = static_cast<std::uint32_t>(given.kinds.size() - 1);
         const Status added = values.add(value);
         return added ? values.end(given.texts) : added;
@@ -238,6 +250,18 @@ TEST_SUITE("spk writer") {
       std::function<void(Given&)> change;
     };
     const std::string kinds = "spk: too many or too large kinds of event values";
+    const std::string names = "spk: a field of a sample names what is not there";
+    const std::string interval = "spk: an interval of what is not there";
+    const auto last_stack = [](const Given& g) {
+      return static_cast<StackId>(g.content.stacks.size() - 1);
+    };
+    const auto function_of_module = [](std::uint32_t module) {
+      Function function;
+      function.owner = FunctionOwner::kImage;
+      function.module = module;
+      function.size = 1;
+      return function;
+    };
     const std::vector<Case> cases{
         {"", [](Given&) {}},
         {"", [](Given& g) { g.losses.resize(spk::kMaxSummaryRows), number_names(g.losses); }},
@@ -287,6 +311,57 @@ TEST_SUITE("spk writer") {
         {"", [](Given& g) { g.function.start = ~std::uint64_t{0} - g.function.size; }},
         {"spk: a function ends beyond the last address",
          [](Given& g) { g.function.start = ~std::uint64_t{0}; }},
+        {"spk: samples are not in order of time",
+         [](Given& g) { std::swap(g.content.samples.front(), g.content.samples.back()); }},
+        {"spk: sample whose origin does not fit its callstack",
+         [](Given& g) { g.recorded_sample().origin = StackOrigin::kNone; }},
+        {"spk: sample whose origin does not fit its callstack",
+         [](Given& g) { g.recorded_sample().stack = kNoStack; }},
+        {"spk: sample with an unknown flag",
+         [](Given& g) { g.recorded_sample().flags |= spk::kUnwoundFlag; }},
+        {"", [](Given& g) { g.fields[1].sample = g.content.samples.size() - 1; }},
+        {"spk: fields of a sample that is not there",
+         [](Given& g) { g.fields[1].sample = g.content.samples.size(); }},
+        {"",
+         [](Given& g) {
+           g.groups = {{1, "/a"}};
+           g.name_in_field(SampleField::kControlGroup, 0);
+         }},
+        {names,
+         [](Given& g) {
+           g.groups = {{1, "/a"}};
+           g.name_in_field(SampleField::kControlGroup, 1);
+         }},
+        {names, [](Given& g) { g.name_in_field(SampleField::kLabelSet, 0); }},
+        {names, [](Given& g) { g.name_in_field(SampleField::kLabelSet, ~std::uint64_t{0}); }},
+        {names, [](Given& g) { g.name_in_field(SampleField::kBranchStack, 0); }},
+        {names, [](Given& g) { g.name_in_field(SampleField::kBranchCycles, 0); }},
+        {"", [&](Given& g) { g.intervals[0].stack = last_stack(g); }},
+        {interval, [&](Given& g) { g.intervals[0].stack = last_stack(g) + 1; }},
+        {interval, [&](Given& g) { g.intervals[1].waker_stack = last_stack(g) + 1; }},
+        {interval, [](Given& g) { g.intervals[1].waker = 1; }},
+        {"", [](Given& g) { g.reasons.emplace_back("b"), g.intervals[0].reason = 1; }},
+        {"spk: an interval of a reason that is not there",
+         [](Given& g) { g.intervals[0].reason = 1; }},
+        {"", [&](Given& g) { g.value.stack = last_stack(g); }},
+        {"spk: an event value of what is not there",
+         [&](Given& g) { g.value.stack = last_stack(g) + 1; }},
+        {"", [](Given& g) { g.kinds[0].fields[0].type = ValueType::kText; }},
+        {"spk: an event value of a text that is not there",
+         [](Given& g) {
+           g.kinds[0].fields[0].type = ValueType::kText;
+           g.value.values[0] = 1;
+         }},
+        {"",
+         [&](Given& g) {
+           g.content.tables.modules.resize(1);
+           g.function = function_of_module(0);
+         }},
+        {"spk: a function of a module that is not there",
+         [&](Given& g) {
+           g.content.tables.modules.resize(1);
+           g.function = function_of_module(1);
+         }},
         {"spk: a function of an owner that has none", [](Given& g) { g.function.pid = 7; }},
         {"spk: a function of an owner that has none", [](Given& g) { g.function.life_ns = 7; }},
     };
@@ -368,6 +443,7 @@ TEST_SUITE("spk writer") {
     const dag::FrozenDag dag = frozen_dag_of({{{FrameMode::kUser, 1}}});
     std::vector<StoredSample> samples(1);
     samples[0].stack = 1;
+    samples[0].origin = StackOrigin::kIpOnly;
     WriterFixture writer;
     REQUIRE(writer->write_dag(dag));
     CHECK(code(writer->add_samples(samples)) == ErrorCode::kUsage);

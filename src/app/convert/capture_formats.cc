@@ -93,9 +93,9 @@ bool ends_with(std::string_view name, std::string_view ending) {
 }
 
 std::vector<std::string> loss_names() {
-  std::set<std::string> names = {std::string(kCompressedInputDamaged),
-                                 std::string(kSystemFactsOverLimit),
-                                 std::string(capture::kWeightsRounded)};
+  std::set<std::string> names = {
+      std::string(kCompressedInputDamaged), std::string(kSystemFactsOverLimit),
+      std::string(capture::kWeightsRounded), std::string(capture::text_loss::kCut)};
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
   names.insert(wait_loss_names().begin(), wait_loss_names().end());

@@ -13,6 +13,7 @@
 #include "capture/time_resolution.h"
 #include "capture/wait_rules.h"
 #include "capture/weighted_events.h"
+#include "spk/format/layout.h"
 
 namespace stackpack::app {
 
@@ -106,6 +107,12 @@ Status SpkAssembler::add_functions(const capture::SystemTables& tables, spk::Nam
       });
   const Status written = added ? code.write(names) : added;
   return written ? frames_.status() : written;
+}
+
+void SpkAssembler::count_cut_texts(std::uint64_t count) {
+  if (count != 0) {
+    capture_.losses().add(capture::text_loss::kCut, LossKind::kNotice, count);
+  }
 }
 
 Status SpkAssembler::add_branches(const capture::SystemTables& tables,
@@ -252,6 +259,7 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
       [&](spk::NameWriter& names) {
         const Status added = options_.merged != nullptr ? write_rows(options_.merged->names, names)
                                                         : add_functions(tables, names);
+        count_cut_texts(names.cut_texts());
         // Names and branches that are read only now may be damaged.
         statistics.losses = capture_.losses().sorted();
         return added;
@@ -285,6 +293,12 @@ Status SpkAssembler::settle_interval(WaitInterval& row, const IntervalRow& spool
 Status SpkAssembler::write_intervals(const capture::SystemTables& tables, IntervalSort& intervals,
                                      PackedStacks& stacks, spk::IntervalWriter& writer) {
   const bool merges = options_.merged != nullptr;
+  if (!merges && !intervals.empty()) {
+    const std::vector<std::string>& reasons = capture_.facts_of_waits().reasons();
+    count_cut_texts(static_cast<std::uint64_t>(std::count_if(
+        reasons.begin(), reasons.end(),
+        [](const std::string& reason) { return reason.size() > spk::kMaxWaitReasonBytes; })));
+  }
   ProcessOfThread processes(merges || intervals.empty() ? std::vector<Thread>() : tables.threads);
   const Status written = intervals.visit([&](const IntervalRow& spooled) -> Status {
     WaitInterval row = static_cast<const WaitInterval&>(spooled);

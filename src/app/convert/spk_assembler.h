@@ -102,6 +102,7 @@ class SpkAssembler {
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);
   Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);
+  void count_cut_texts(std::uint64_t count);
   Status add_branches(const capture::SystemTables& tables, spk::BranchWriter& branches);
   void report_stage(std::string_view stage) const;
 

@@ -242,25 +242,20 @@ bool read_states(bytes::ByteCursor& in, std::vector<WaitInterval>& rows) {
   return true;
 }
 
-bool set_stack(std::uint64_t word, const IntervalBounds& bounds, StackId& stack) {
-  stack = word == 0 ? kNoStack : static_cast<StackId>(word - 1);
-  return word <= bounds.stacks;
+StackId stack_of(std::uint64_t word) {
+  return word == 0 ? kNoStack : static_cast<StackId>(word - 1);
 }
 
 bool set_fields(const Words& words, const IntervalBounds& bounds, std::vector<WaitInterval>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     WaitInterval& row = rows[i];
-    if (words.reason[i] != 0 && words.reason[i] >= bounds.reasons) {
-      return false;
-    }
     row.reason = static_cast<std::uint32_t>(words.reason[i]);
     row.waker_kind = static_cast<WakerKind>(words.waker[i] & 3);
-    if (words.waker[i] >> 34 != 0 || (row.waker_kind == WakerKind::kNone && words.waker[i] != 0)) {
-      return false;
-    }
     row.waker = static_cast<std::uint32_t>(words.waker[i] >> 2);
-    if (!set_stack(words.stack[i], bounds, row.stack) ||
-        !set_stack(words.waker_stack[i], bounds, row.waker_stack)) {
+    row.stack = stack_of(words.stack[i]);
+    row.waker_stack = stack_of(words.waker_stack[i]);
+    if (std::max(words.stack[i], words.waker_stack[i]) > bounds.stacks ||
+        words.reason[i] > kMax32 || words.waker[i] >> 34 != 0 || !is_within(row, bounds)) {
       return false;
     }
   }
@@ -268,6 +263,15 @@ bool set_fields(const Words& words, const IntervalBounds& bounds, std::vector<Wa
 }
 
 }  // namespace
+
+bool is_within(const WaitInterval& row, const IntervalBounds& bounds) {
+  const auto there = [&bounds](StackId stack) {
+    return stack == kNoStack || stack < bounds.stacks;
+  };
+  return (row.reason == 0 || row.reason < bounds.reasons) && row.flags <= kWaitFlagMask &&
+         (row.waker_kind != WakerKind::kNone || row.waker == 0) && there(row.stack) &&
+         there(row.waker_stack);
+}
 
 bool may_follow(const WaitInterval& row, const WaitInterval& before) {
   return row.from_ns <= row.to_ns && (!same_thread(row, before) || before.to_ns <= row.from_ns);

@@ -20,6 +20,9 @@ struct IntervalBounds {
   std::size_t reasons = 0;
 };
 
+/// Whether its callstacks and its reason are among those. A writer refuses what a reader would.
+bool is_within(const WaitInterval& row, const IntervalBounds& bounds);
+
 /// Whether an interval may be in a file after `before`: it does not end before it begins, nor begin
 /// before that of the same thread ends. A writer refuses what a reader would.
 bool may_follow(const WaitInterval& row, const WaitInterval& before);

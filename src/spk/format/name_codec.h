@@ -51,6 +51,11 @@ constexpr bool is_owned(const CodeRange& range) {
          (range.owner == FunctionOwner::kProcess || range.life_ns == kUnknownTime);
 }
 
+/// Whether its module is one of so many.
+constexpr bool has_module(const CodeRange& range, std::uint64_t modules) {
+  return range.owner != FunctionOwner::kImage || range.module < modules;
+}
+
 /// Whether `a` may come before `b` in a file.
 bool in_order(const Function& a, const Function& b);
 bool in_order(const CodeLine& a, const CodeLine& b);

@@ -31,6 +31,11 @@ Status check_value_texts(std::span<const std::string> texts);
 /// Gives modules the files that the rows of module_files say. Rows ascend by module.
 Status take_module_files(std::span<const ModuleFile> rows, std::span<Module> modules);
 
+/// Whether a sample of that origin may have that callstack.
+constexpr bool fits_callstack(StackOrigin origin, StackId stack) {
+  return (origin == StackOrigin::kNone) == (stack == kNoStack);
+}
+
 /// The lists of the summary, and where the bytes of the capture went. Summaries of older writers do
 /// not have that, or not the reasons.
 Status check_summary(const Statistics& statistics);

@@ -127,6 +127,10 @@ bool read_fields(bytes::ByteCursor& in, const ValueBounds& bounds, std::vector<E
 
 }  // namespace
 
+bool is_within(const EventValue& row, const ValueBounds& bounds) {
+  return row.kind < bounds.kinds.size() && (row.stack == kNoStack || row.stack < bounds.stacks);
+}
+
 void encode_values(std::span<const EventValue> rows, std::span<const ValueSchema> kinds,
                    BlockContent& content) {
   Numbers tids(rows.size());

@@ -21,6 +21,9 @@ struct ValueBounds {
   std::span<const ValueSchema> kinds;
 };
 
+/// Whether its kind and its callstack are among those. A writer refuses what a reader would.
+bool is_within(const EventValue& row, const ValueBounds& bounds);
+
 /// Appends one block of at most kValuesPerBlock rows, which are in order of time.
 void encode_values(std::span<const EventValue> rows, std::span<const ValueSchema> kinds,
                    BlockContent& content);

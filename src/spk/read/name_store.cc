@@ -122,10 +122,6 @@ bool keeps_inline_bounds(const Names& names) {
   return bounds.kept();
 }
 
-bool has_module(const CodeRange& range, std::uint64_t modules) {
-  return range.owner != FunctionOwner::kImage || range.module < modules;
-}
-
 }  // namespace
 
 Result<Names> read_names(BlockReader& blocks, const Directory& directory) {

@@ -177,7 +177,7 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, const Totals&
   const bool recorded = has_chain(sample.origin);
   totals.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? count : 0;
   totals.stack_dump_only += !recorded && (sample.flags & kSampleStackDump) != 0 ? count : 0;
-  if ((sample.origin == StackOrigin::kNone) != (sample.stack == kNoStack)) {
+  if (!fits_callstack(sample.origin, sample.stack)) {
     return mismatch("spk: sample whose origin does not fit its callstack");
   }
   if (sample.stack == kNoStack) {

@@ -48,6 +48,12 @@ class BranchWriter {
   BranchRange last_range_;
 };
 
+/// How many there are of what samples name.
+struct BranchStackCounts {
+  std::uint64_t stacks = 0;
+  std::uint64_t cycles = 0;
+};
+
 /// Writes the sections of branch stacks: a DAG whose roots are the newest branches, and whose
 /// frames are numbers of branches; and one alike of the cycles between them.
 ///
@@ -77,7 +83,14 @@ class BranchStackWriter {
   Status survey_nodes(std::span<const DagNode> nodes) { return dag_->survey(nodes); }
   Status begin_pages() { return dag_->begin_pages(); }
   Status add_nodes(std::span<const DagNode> nodes) { return dag_->add(nodes); }
-  Status end_dag() { return dag_->end(); }
+  Status end_dag() {
+    const Status ended = dag_->end();
+    if (ended) {
+      (of_cycles_ ? counts_.cycles : counts_.stacks) = dag_->stack_count();
+    }
+    return ended;
+  }
+  [[nodiscard]] const BranchStackCounts& counts() const { return counts_; }
 
  private:
   SectionWriter& out_;
@@ -86,6 +99,7 @@ class BranchStackWriter {
   BlockRows<StackedBranch> entries_;
   std::optional<DagWriter> dag_;
   bool of_cycles_ = false;
+  BranchStackCounts counts_;
 };
 
 }  // namespace stackpack::spk

@@ -1,5 +1,6 @@
 #include "spk/write/interval_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "spk/format/interval_codec.h"
@@ -9,8 +10,9 @@
 
 namespace stackpack::spk {
 
-IntervalWriter::IntervalWriter(SectionWriter& out, bool threaded)
+IntervalWriter::IntervalWriter(SectionWriter& out, std::uint64_t stacks, bool threaded)
     : out_(out),
+      stacks_(stacks),
       zstd_(out.level()),
       pipeline_(
           threaded ? 1 : 0, threaded ? 2 : 1,
@@ -54,6 +56,10 @@ Status IntervalWriter::add(const WaitInterval& row) {
   if (!may_follow(row, count_ == 0 ? WaitInterval() : last_)) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: intervals of a thread overlap"};
   }
+  if (!is_within(row, {stacks_, kMaxWaitReasons})) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: an interval of what is not there"};
+  }
+  reasons_used_ = std::max(reasons_used_, std::uint64_t{row.reason} + 1);
   if (count_++ == 0) {
     out_.begin_section(SectionKind::kIntervals);
   }
@@ -69,6 +75,9 @@ Status IntervalWriter::end(std::span<const std::string> reasons) {
   }
   if (const Status rules = check_wait_reasons(reasons); !rules) {
     return refused(rules);
+  }
+  if (reasons_used_ > std::max<std::uint64_t>(reasons.size(), 1)) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: an interval of a reason that is not there"};
   }
   const Status ended = pipeline_.filling().rows.empty() ? pipeline_.drain() : pipeline_.finish();
   if (!ended) {

@@ -26,8 +26,8 @@ namespace stackpack::spk {
 /// Memory: two blocks, and what encoding takes.
 class IntervalWriter {
  public:
-  /// `threaded` false: the calling thread does all.
-  IntervalWriter(SectionWriter& out, bool threaded);
+  /// `stacks`: callstacks of the file. `threaded` false: the calling thread does all.
+  IntervalWriter(SectionWriter& out, std::uint64_t stacks, bool threaded);
 
   Status add(const WaitInterval& row);
   Status end(std::span<const std::string> reasons);
@@ -47,6 +47,8 @@ class IntervalWriter {
   Status write(Block& block);
 
   SectionWriter& out_;
+  std::uint64_t stacks_;
+  std::uint64_t reasons_used_ = 1;  // 1 + the highest; 0 is none
   std::uint64_t count_ = 0;
   WaitInterval last_;
   BlockContent content_;                   // of the thread, once there is one

@@ -18,7 +18,10 @@ Error names_out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: names are not in order"};
 }
 
-Status check_range(const CodeRange& range) {
+Status check_range(const CodeRange& range, std::uint64_t modules) {
+  if (!has_module(range, modules)) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: a function of a module that is not there"};
+  }
   if (!is_owned(range)) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: a function of an owner that has none"};
   }
@@ -32,12 +35,14 @@ Status check_range(const CodeRange& range) {
 NameWriter::NameWriter(SectionWriter& out, const std::string& scratch_directory,
                        std::uint64_t memory_bytes)
     : out_(out),
+      modules_(out.items(SectionKind::kModules)),
       space_(scratch_directory, memory_bytes),
       known_(space_),
       places_(space_),
       log_(scratch_directory, kRecentTextBytes) {}
 
 std::uint32_t NameWriter::number_of(std::string_view text, bool add) {
+  cut_texts_ += text.size() > kMaxNameBytes ? 1U : 0U;
   text = text.substr(0, kMaxNameBytes);
   if (text.empty() || !status_) {
     return kNoText;
@@ -128,7 +133,7 @@ Status NameWriter::add(Function row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kFunctions); !entered) {
     return entered;
   }
-  if (const Status range = check_range(row); !range) {
+  if (const Status range = check_range(row, modules_); !range) {
     return range;
   }
   if (functions_++ != 0 && !in_order(last_function_, row)) {
@@ -162,7 +167,7 @@ Status NameWriter::add(CodeLine row, const NameTexts& texts) {
   if (const Status entered = enter(Stage::kLines); !entered) {
     return entered;
   }
-  if (const Status range = check_range(row); !range) {
+  if (const Status range = check_range(row, modules_); !range) {
     return range;
   }
   if ((lines_++ != 0 && !in_order(last_line_, row)) ||

@@ -28,6 +28,7 @@ struct NameTexts {
 
 /// Writes the sections functions, inlined calls, lines, texts, line births and aliases.
 ///
+/// The section modules, which rows name, was written before.
 /// Order of calls: functions, then inlined calls, then lines, each in the order of the file, any
 /// number of times; then aliases in any order, and end(). The text numbers of the rows given are
 /// ignored: they follow from the texts. Sections without rows are not written. Memory: a block of
@@ -48,6 +49,8 @@ class NameWriter {
   Status end();
 
   [[nodiscard]] std::uint64_t functions() const { return functions_; }
+  /// Texts of rows that were longer than a file may have them, and are cut.
+  [[nodiscard]] std::uint64_t cut_texts() const { return cut_texts_; }
 
  private:
   // A text by its hash; of texts of one hash the next ones have the hash + 1, ...
@@ -80,11 +83,13 @@ class NameWriter {
   Status write_aliases();
 
   SectionWriter& out_;
+  std::uint64_t modules_;
   scratch::SpillSpace space_;
   scratch::SpillTable<KnownText> known_;
   scratch::SpillArray<TextPlace> places_;
   scratch::TextLog log_;
   Status status_;
+  std::uint64_t cut_texts_ = 0;
   std::uint32_t texts_ = 0;    // numbered so far
   std::uint32_t encoded_ = 0;  // of them named by blocks that are written
   Stage stage_ = Stage::kNone;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/fetch_ahead.h"
+#include "spk/format/layout.h"
 #include "spk/format/table_codec.h"
+#include "spk/format/table_rules.h"
 
 namespace stackpack::spk {
 
@@ -17,11 +19,29 @@ void SampleWriter::begin(std::uint64_t stack_count) {
   }
 }
 
+// Counts have neither times nor flags.
+Status SampleWriter::check(const StoredSample& sample) const {
+  if (sample.stack >= stack_count_ && sample.stack != kNoStack) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown callstack"};
+  }
+  if (!fits_callstack(sample.origin, sample.stack)) {
+    return Error{ErrorCode::kLimit, kNoOffset,
+                 "spk: sample whose origin does not fit its callstack"};
+  }
+  if (keep_samples_ && sample.time_ns < last_ns_) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: samples are not in order of time"};
+  }
+  return !keep_samples_ || (sample.flags & kUnwoundFlag) == 0
+             ? Status{}
+             : Status{Error{ErrorCode::kLimit, kNoOffset, "spk: sample with an unknown flag"}};
+}
+
 Status SampleWriter::add(std::span<const StoredSample> samples) {
   for (const StoredSample& sample : samples) {
-    if (sample.stack >= stack_count_ && sample.stack != kNoStack) {
-      return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown callstack"};
+    if (const Status rules = check(sample); !rules) {
+      return rules;
     }
+    last_ns_ = sample.time_ns;
     events_used_ = std::max(events_used_, std::uint64_t{sample.event} + 1);
     ++total_;
     if (!keep_samples_) {
@@ -49,6 +69,9 @@ Status SampleWriter::add_counts(std::span<const StackCount> counts) {
   for (const StackCount& count : counts) {
     if (count.stack >= stack_count_ && count.stack != kNoStack) {
       return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: count of an unknown callstack"};
+    }
+    if (count.samples == 0 || !fits_callstack(count.origin, count.stack)) {
+      return Error{ErrorCode::kLimit, kNoOffset, "spk: count of no samples, or of another origin"};
     }
     events_used_ = std::max(events_used_, std::uint64_t{count.event} + 1);
     total_ += count.samples;

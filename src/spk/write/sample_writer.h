@@ -27,7 +27,8 @@ class SampleWriter {
 
   /// Call first, when no other section is open.
   void begin(std::uint64_t stack_count);
-  /// Errors: kUsage: a callstack id at or above the stack count.
+  /// Errors: kUsage: a callstack id at or above the stack count; kLimit: what no reader would take,
+  /// such as a sample before the one before it.
   Status add(std::span<const StoredSample> samples);
   /// The same for counts of samples. Errors: as add(); kUsage: the file is to have samples.
   Status add_counts(std::span<const StackCount> counts);
@@ -41,6 +42,7 @@ class SampleWriter {
   [[nodiscard]] std::uint64_t waits_of_encoders() const { return waits_of_encoders_; }
 
  private:
+  [[nodiscard]] Status check(const StoredSample& sample) const;
   Status write_block(const PackedSampleBlock& block);
   Status write_index();
   Status write_counts();
@@ -51,6 +53,7 @@ class SampleWriter {
   std::uint64_t stack_count_ = 0;
   std::uint64_t events_used_ = 0;  // 1 + highest event
   std::uint64_t total_ = 0;
+  std::uint64_t last_ns_ = 0;
   std::vector<SampleBlockEntry> entries_;
   StackCountTable counts_;
   BlockContent body_;

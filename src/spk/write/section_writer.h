@@ -46,6 +46,12 @@ class SectionWriter {
 
   [[nodiscard]] int level() const { return level_; }
 
+  /// Rows of a section that has ended; 0 without one.
+  [[nodiscard]] std::uint64_t items(SectionKind kind) const {
+    const SectionRecord* const section = directory_.find(kind);
+    return section == nullptr ? 0 : section->items;
+  }
+
   /// Records of the sections ended so far.
   [[nodiscard]] const std::vector<SectionRecord>& sections() const { return directory_.sections; }
 

@@ -30,6 +30,7 @@ struct Writer::Impl {
   }
   Status write_tables(const capture::SystemTables& tables, std::span<const Event> events);
   Status write_branches(const AddBranches& add_branches);
+  Status write_fields(const AddBranchStacks& add_branch_stacks, const AddFields& add_fields);
   Status write_names(const AddNames& add_names);
   Status write_summary(const Statistics& statistics, std::string_view fingerprint);
   /// Stored bytes of these sections, their share of the directory included.
@@ -84,6 +85,25 @@ Status Writer::Impl::write_branches(const AddBranches& add_branches) {
   BranchWriter branches(sections);
   const Status added = add_branches(branches);
   return added ? branches.end() : added;
+}
+
+// Branch stacks and the fields of samples, which name them.
+Status Writer::Impl::write_fields(const AddBranchStacks& add_branch_stacks,
+                                  const AddFields& add_fields) {
+  BranchStackCounts counts;
+  if (add_branch_stacks) {
+    BranchStackWriter branch_stacks(sections, scratch_directory, table_bytes);
+    if (const Status added = add_branch_stacks(branch_stacks); !added) {
+      return added;
+    }
+    counts = branch_stacks.counts();
+  }
+  if (!add_fields) {
+    return {};
+  }
+  FieldWriter fields(sections, counts);
+  const Status added = add_fields(fields);
+  return added ? fields.check_references() : added;
 }
 
 Status Writer::Impl::write_names(const AddNames& add_names) {
@@ -249,12 +269,11 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
     return written.error();
   }
   Status added = impl_->write_branches(add_branches);
-  added = added ? add_with<IntervalWriter>(add_intervals, impl_->sections, impl_->threaded) : added;
-  added = added ? add_with<ValueWriter>(add_values, impl_->sections) : added;
-  added = added ? add_with<BranchStackWriter>(add_branch_stacks, impl_->sections,
-                                              impl_->scratch_directory, impl_->table_bytes)
+  const std::uint64_t stacks = impl_->dag.stack_count();
+  added = added ? add_with<IntervalWriter>(add_intervals, impl_->sections, stacks, impl_->threaded)
                 : added;
-  added = added ? add_with<FieldWriter>(add_fields, impl_->sections) : added;
+  added = added ? add_with<ValueWriter>(add_values, impl_->sections, stacks) : added;
+  added = added ? impl_->write_fields(add_branch_stacks, add_fields) : added;
   if (!added) {
     return added.error();
   }
