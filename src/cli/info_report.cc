@@ -272,7 +272,7 @@ void write_questions(JsonText& json, std::string_view key,
     json.begin_object();
     json.field("about", question.about);
     NextCommands command;
-    std::vector<std::string> more(question.command.begin() + 1, question.command.end());
+    const std::vector<std::string> more(question.command.begin() + 1, question.command.end());
     command.add({question.command.front()}, more);
     json.field("command", command.all().empty() ? std::string() : command.all().front());
     if (!question.record.empty()) {
@@ -286,7 +286,7 @@ void write_questions(JsonText& json, std::string_view key,
 }  // namespace
 
 Result<InfoReport> info_report(const Reader& reader, const std::string& file) {
-  Result<Contents> contents = contents_of(reader);
+  const Result<Contents> contents = contents_of(reader);
   Result<std::vector<InfoEvent>> events = events_of(reader);
   Result<app::CaptureFacts> facts = app::capture_facts(reader, {}, false);
   if (!contents || !events || !facts) {
