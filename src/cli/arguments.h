@@ -198,6 +198,7 @@ struct QueryArguments {
 enum class EventReportKind {
   kGc,
   kExceptions,
+  kInfo,
   kIo,
   kJit,
   kLocks,

@@ -1,4 +1,5 @@
-// gc, exceptions, io, jit, locks, mem: what the values of events and the fields of samples say.
+// gc, exceptions, info, io, jit, locks, mem: what the values of events and the fields of samples
+// say.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,9 +16,11 @@
 #include "app/listing/text_output.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/event_command_text.h"
 #include "cli/event_reports.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/info_report.h"
 #include "cli/json_text.h"
 #include "cli/lock_reports.h"
 #include "cli/next_commands.h"
@@ -228,6 +231,9 @@ bool is_empty(const app::MemoryReport& report) {
 bool is_empty(const app::LockReport& report) {
   return report.waits == 0 && report.not_locks == 0;
 }
+bool is_empty(const InfoReport& /*report*/) {
+  return false;
+}
 bool is_empty(const app::JitReport& report) {
   return report.methods == 0;
 }
@@ -251,6 +257,8 @@ std::string_view what_to_record(EventReportKind kind) {
     case EventReportKind::kJit:
       return "has no methods of .NET that were compiled; dotnet-trace collect --providers "
              "Microsoft-Windows-DotNETRuntime:0x10:5 records them";
+    case EventReportKind::kInfo:
+      break;
     case EventReportKind::kIo:
       return "has no events of disks, files, networks or memory; wpr -start DiskIO -start FileIO "
              "records them";
@@ -258,33 +266,26 @@ std::string_view what_to_record(EventReportKind kind) {
   return {};
 }
 
-// Prints a report, or says why there is none.
+// A report as the arguments want it.
 template <typename Report, typename Table, typename Json>
-int print_report(const Result<Report>& report, const EventReportArguments& arguments,
-                 const Messages& messages, const Table& append_table, const Json& append_json) {
+Result<EventReportText> text_of(const Result<Report>& report, const EventReportArguments& arguments,
+                                const Table& append_table, const Json& append_json) {
   if (!report) {
-    messages.error(arguments.file, report.error());
-    return exit_code_of(report.error());
+    return report.error();
   }
-  if (is_empty(*report)) {
-    messages.note(arguments.file, what_to_record(arguments.kind));
-  }
-  std::string text;
+  EventReportText result;
+  result.lacking = is_empty(*report) ? what_to_record(arguments.kind) : std::string_view();
   if (arguments.json) {
-    append_json(text, *report, arguments);
+    append_json(result.text, *report, arguments);
   } else {
-    append_table(text, *report);
+    append_table(result.text, *report);
   }
-  return print(text, messages);
+  return result;
 }
 
 // The list goes out as it is made.
-int report_locks(const Reader& reader, const EventReportArguments& arguments,
-                 const Messages& messages) {
-  if (!arguments.list) {
-    return print_report(app::lock_report(reader, arguments.locks, arguments.limit), arguments,
-                        messages, append_lock_table, append_lock_json);
-  }
+int list_locks(const Reader& reader, const EventReportArguments& arguments,
+               const Messages& messages) {
   Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
   if (!out) {
     messages.error("(standard output)", out.error());
@@ -302,23 +303,48 @@ int report_locks(const Reader& reader, const EventReportArguments& arguments,
   return finish_output(**out, written, arguments.file, messages);
 }
 
-int report_memory(const Reader& reader, const EventReportArguments& arguments,
-                  const Messages& messages) {
+Result<EventReportText> memory_text(const Reader& reader, const EventReportArguments& arguments) {
   symbolize::SymbolPlaces places = arguments.capture.naming.places;
   if (arguments.by_variable) {
     if (const Status opened = symbolize::open_bundles(places); !opened) {
-      messages.error(arguments.file, opened.error());
-      return exit_code_of(opened.error());
+      return opened.error();
     }
   }
-  return print_report(
-      app::memory_report(reader, arguments.filter, arguments.memory_order, arguments.limit,
-                         arguments.by_variable ? &places : nullptr),
-      arguments, messages, arguments.by_variable ? append_variable_table : append_memory_table,
-      append_memory_json);
+  return text_of(app::memory_report(reader, arguments.filter, arguments.memory_order,
+                                    arguments.limit, arguments.by_variable ? &places : nullptr),
+                 arguments, arguments.by_variable ? append_variable_table : append_memory_table,
+                 append_memory_json);
 }
 
 }  // namespace
+
+Result<EventReportText> event_report_text(const Reader& reader,
+                                          const EventReportArguments& arguments) {
+  const std::size_t limit = arguments.limit;
+  switch (arguments.kind) {
+    case EventReportKind::kGc:
+      return text_of(app::gc_report(reader, limit), arguments, append_gc_table, append_gc_json);
+    case EventReportKind::kExceptions:
+      return text_of(app::exception_report(reader, arguments.exception_group, limit), arguments,
+                     append_exception_table, append_exception_json);
+    case EventReportKind::kLocks:
+      return text_of(app::lock_report(reader, arguments.locks, limit), arguments, append_lock_table,
+                     append_lock_json);
+    case EventReportKind::kMemory:
+      return memory_text(reader, arguments);
+    case EventReportKind::kJit:
+      return text_of(app::jit_report(reader, limit), arguments, append_jit_table, append_jit_json);
+    case EventReportKind::kIo:
+      return text_of(app::io_report(reader, arguments.order, limit), arguments, append_io_table,
+                     append_io_json);
+    case EventReportKind::kInfo:
+      break;
+  }
+  const auto append_table = [limit](std::string& out, const InfoReport& report) {
+    append_info_table(out, report, limit);
+  };
+  return text_of(info_report(reader, arguments.file), arguments, append_table, append_info_json);
+}
 
 int run_event_report(const EventReportArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
@@ -330,25 +356,18 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
   if (!opened->is_made() && arguments.capture.symbolize) {
     note_missing_names(arguments.file, reader, messages);
   }
-  switch (arguments.kind) {
-    case EventReportKind::kGc:
-      return print_report(app::gc_report(reader, arguments.limit), arguments, messages,
-                          append_gc_table, append_gc_json);
-    case EventReportKind::kExceptions:
-      return print_report(app::exception_report(reader, arguments.exception_group, arguments.limit),
-                          arguments, messages, append_exception_table, append_exception_json);
-    case EventReportKind::kLocks:
-      return report_locks(reader, arguments, messages);
-    case EventReportKind::kMemory:
-      return report_memory(reader, arguments, messages);
-    case EventReportKind::kJit:
-      return print_report(app::jit_report(reader, arguments.limit), arguments, messages,
-                          append_jit_table, append_jit_json);
-    case EventReportKind::kIo:
-      return print_report(app::io_report(reader, arguments.order, arguments.limit), arguments,
-                          messages, append_io_table, append_io_json);
+  if (arguments.list) {
+    return list_locks(reader, arguments, messages);
   }
-  return kExitInternal;
+  const Result<EventReportText> report = event_report_text(reader, arguments);
+  if (!report) {
+    messages.error(arguments.file, report.error());
+    return exit_code_of(report.error());
+  }
+  if (!report->lacking.empty()) {
+    messages.note(arguments.file, report->lacking);
+  }
+  return print(report->text, messages);
 }
 
 }  // namespace stackpack::cli

@@ -89,27 +89,6 @@ void write_row(JsonText& json, const LockRow& row) {
   json.end_object();
 }
 
-std::vector<std::string> words_of(const EventReportArguments& arguments) {
-  std::vector<std::string> words;
-  const app::LockQuery& query = arguments.locks;
-  if (query.all) {
-    words.emplace_back("--all");
-  }
-  if (!query.lock.empty()) {
-    words.push_back("--lock=" + query.lock);
-  }
-  if (query.longer_than_ns != 0) {
-    words.push_back(fmt::format("--longer-than={}ns", query.longer_than_ns));
-  }
-  if (query.pid) {
-    words.push_back(fmt::format("--pid={}", *query.pid));
-  }
-  if (query.tid) {
-    words.push_back(fmt::format("--tid={}", *query.tid));
-  }
-  return words;
-}
-
 // Lines of the list.
 class WaitLister {
  public:
@@ -252,7 +231,7 @@ void append_lock_json(std::string& out, const app::LockReport& report,
   json.end_array();
   json.field("rows_in_all", std::uint64_t{report.all_rows});
   NextCommands next;
-  const std::vector<std::string> words = words_of(arguments);
+  const std::vector<std::string>& words = arguments.filter_words;
   if (!report.rows.empty() && report.rows.front().stack != kNoStack) {
     next.add({"show", arguments.file, std::to_string(report.rows.front().stack)});
   }

@@ -220,6 +220,27 @@ def check_waits(folder):
         (folder / name).unlink()
 
 
+def check_events(folder):
+    """What events say is the tables of the commands; a capture without them says what to record."""
+    (folder / "small.nettrace").write_bytes((SOURCE / "testdata/small.nettrace").read_bytes())
+    file = str(folder / "small.nettrace")
+    client = McpClient(PROGRAM, folder)
+    for tool, arguments in (("info", {}), ("gc", {"rows": 1}), ("exceptions", {}), ("exceptions", {"by": "message", "rows": 2}), ("locks", {}),
+                            ("locks", {"by": "callstack", "all": True, "longer_than": "1us"}), ("info", {"rows": 1})):
+        result = client.call(tool, file=file, **arguments)
+        assert not result["isError"] and "structuredContent" not in result, (tool, result)
+        assert text_of(result) == run(*result["_meta"]["stackpack/command"]), (tool, arguments, result)
+    asked = text_of(client.call("info", file=file))
+    for tool in ("gc", "exceptions", "locks"):  # what info says is answered is answered
+        assert f"stackpack {tool} " in asked and "records" not in text_of(client.call(tool, file=file)), tool
+    for tool in ("jit", "io", "mem"):
+        assert f"stackpack {tool} " not in asked and "record" in text_of(client.call(tool, file=file)), tool
+    for arguments in ({"all": 1}, {"by": "none"}, {"order": "bytes"}):
+        assert client.call("locks", file=file, **arguments).get("code") == -32602, arguments
+    assert client.close() == (0, b"")
+    (folder / "small.nettrace").unlink()
+
+
 def check_foreign_files(folder):
     """A file that is no capture is not listed, and an error says what it is."""
     foreign = {"empty.spk": (b"", "empty"), "notes.txt": (b"hello\nworld\n", "text that is no profile"), "program": (b"\x7fELF\2\1\1\0", "an ELF file"),
@@ -287,6 +308,7 @@ def main():
         check_short_answers(folder, str(file))
         check_redacted(folder, str(file))
         check_waits(folder)
+        check_events(folder)
         check_foreign_files(folder)
         check_messages(folder)
         check_folders(folder, outside / "other.spk")

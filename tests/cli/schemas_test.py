@@ -99,6 +99,9 @@ def check_all(folder):
     for command in ("gc", "exceptions", "io", "jit", "locks"):
         for file in ("net.spk", etl):
             check(command, command, "--json", file)
+    for file in files:
+        info = check("info", "info", "--json", file)
+        assert info["answers"] and {row["name"] for row in info["events"]}, file
     assert check("locks", "locks", "--json", "net.spk", "--by", "callstack")["rows"]
     assert check("locks", "locks", "--json", "net.spk", "--all", "--list")
     check("branches", "branches", "--json", SOURCE / "testdata/branches/loop.perf.data.gz")
@@ -149,7 +152,7 @@ def check_limits(folder):
     for option in ("--limit=2", "--rows=2", "-n2"):
         top = rows("top", "words.spk", "--json", option)
         assert len(top["rows"]) == 2 and top == rows("top", "words.spk", "--json", "--limit", "2"), option
-    for command in ("top", "callers", "callees", "dump", "show", "branches", "waits", "query", "mem", "gc", "exceptions", "io", "jit", "locks", "diff", "trend"):
+    for command in ("top", "callers", "callees", "dump", "show", "branches", "waits", "query", "mem", "gc", "exceptions", "io", "jit", "locks", "info", "diff", "trend"):
         assert any("--limit" in line for line in rows("help", command)), command
 
 

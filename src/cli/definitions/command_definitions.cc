@@ -8,6 +8,7 @@ namespace stackpack::cli {
 
 CommandDefinitions::CommandDefinitions() {
   define_convert();
+  define_info();
   define_stats();
   define_dump();
   define_show();

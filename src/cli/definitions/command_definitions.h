@@ -47,6 +47,7 @@ struct CommandDefinitions {
   void define_branches();
   void define_event_reports();
   void define_event_report(CommandRow& sub, EventReportKind kind);
+  void define_info();
   void define_lock_report();
   void define_memory_report();
   void define_diff();

@@ -16,11 +16,17 @@ void CommandDefinitions::define_event_report(CommandRow& sub, EventReportKind ki
                             arguments.limit = limit;
                             arguments.is_limited = true;
                           })
-      ->default_str(kind == EventReportKind::kLocks ? "20, of --list all" : "20")
+      ->default_str(kind == EventReportKind::kLocks  ? "20, of --list all"
+                    : kind == EventReportKind::kInfo ? "8"
+                                                     : "20")
       ->group(kForm);
   sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
   add_capture_reading(sub, arguments.capture);
-  sub.on_begin([&arguments, kind] { arguments.kind = kind; });
+  sub.on_begin([&arguments, kind] {
+    constexpr std::size_t kInfoEvents = 8;  // one screen
+    arguments.kind = kind;
+    arguments.limit = kind == EventReportKind::kInfo ? kInfoEvents : arguments.limit;
+  });
 }
 
 void CommandDefinitions::define_memory_report() {
@@ -99,6 +105,16 @@ void CommandDefinitions::define_lock_report() {
   add_id(sub, "--tid", "waits of this thread", arguments.locks.tid)->group(kFilters);
   add_length(sub, "waits that last at least this long", arguments.locks.longer_than_ns)
       ->group(kFilters);
+}
+
+void CommandDefinitions::define_info() {
+  CommandRow& sub =
+      command("info", "show what a capture is, which questions it answers, and what it lacks",
+              Command::kEventReport,
+              {{"info FILE [--limit N] [--json]"},
+               {{"before anything else", "stackpack info app.nettrace"}},
+               "The command that answers most comes first: of a capture of switches it is waits."});
+  define_event_report(sub, EventReportKind::kInfo);
 }
 
 void CommandDefinitions::define_event_reports() {

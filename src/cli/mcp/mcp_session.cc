@@ -17,6 +17,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
+#include "cli/event_command_text.h"
 #include "cli/event_note.h"
 #include "cli/json_text.h"
 #include "cli/mcp/summary_text.h"
@@ -30,6 +31,7 @@ namespace {
 
 constexpr std::size_t kUsualRows = 20;
 constexpr std::size_t kUsualCallstacks = 5;
+constexpr std::size_t kUsualEventRows = 10;
 constexpr std::string_view kRowsOption = "--rows=";
 constexpr std::string_view kFramesOption = "--limit=";
 
@@ -110,6 +112,8 @@ McpAnswer McpSession::call(const Tool& tool, const ToolWords& words) {
       return diff(words);
     case ToolKind::kWaits:
       return waits(words);
+    case ToolKind::kEvents:
+      return event_report(words);
     case ToolKind::kPage:
       return page(words);
   }
@@ -430,6 +434,37 @@ McpAnswer McpSession::waits(const ToolWords& given) {
                       });
   return answer_of(std::move(fitted.text), fitted.whole,
                    command_of(call.words, kRowsOption, fitted.rows));
+}
+
+McpAnswer McpSession::event_report(const ToolWords& given) {
+  Call call;
+  if (const auto problem = read_call(given, kFramesOption, call)) {
+    return *problem;
+  }
+  EventReportArguments arguments = call.line.invocation().event_report;
+  arguments.file = call.file->asked();
+  Status status;
+  std::string_view lacking;
+  Fitted fitted =
+      fit(arguments_.most_bytes, call.words.rows == 0 ? kUsualEventRows : call.words.rows,
+          [&](std::size_t rows) {
+            arguments.limit = rows;
+            Result<EventReportText> report = event_report_text(call.file->reader(), arguments);
+            if (!report) {
+              status = report.error();
+              return std::string();
+            }
+            lacking = report->lacking;
+            return std::move(report->text);
+          });
+  if (!status) {
+    return failed(call.file->asked(), status.error());
+  }
+  if (!lacking.empty()) {
+    fitted.text += fmt::format("{} {}\n", call.file->asked(), lacking);
+  }
+  return answer_of(std::move(fitted.text), false,
+                   command_of(call.words, kFramesOption, fitted.rows));
 }
 
 // Of a file that is none of ours: what it is.

@@ -76,6 +76,7 @@ class McpSession {
   std::optional<McpAnswer> open_sides(ToolWords& words, std::vector<File>& files);
   McpAnswer diff(const ToolWords& words);
   McpAnswer waits(const ToolWords& words);
+  McpAnswer event_report(const ToolWords& words);
   McpAnswer page(const ToolWords& words);
   [[nodiscard]] McpAnswer answer_of(std::string text, bool is_object,
                                     std::vector<std::string> command) const;

@@ -91,6 +91,68 @@ std::vector<Tool> report_tools() {
   };
 }
 
+// Reports of what events say besides their callstacks, as the commands print them.
+std::vector<Tool> event_tools() {
+  static constexpr std::array<std::string_view, 3> kExceptionRows = {"type", "site", "message"};
+  static constexpr std::array<std::string_view, 5> kLockRows = {"lock", "holder", "waiter",
+                                                                "callstack", "class"};
+  static constexpr std::array<std::string_view, 3> kIoOrders = {"bytes", "latency", "count"};
+  static constexpr std::array<std::string_view, 3> kMemoryOrders = {"latency", "count", "shared"};
+  constexpr ToolArgument kEventRows{"rows", Type::kNumber, "most rows of a table (10)", "--limit"};
+  constexpr ToolArgument kOrder{"order", Type::kText, "what rows are ordered by", "--order"};
+  const auto ordered = [&](std::span<const std::string_view> choices) {
+    ToolArgument order = kOrder;
+    order.choices = choices;
+    return order;
+  };
+  return {
+      {"info",
+       ToolKind::kEvents,
+       "What a capture is, which questions it answers with which command, what it lacks.",
+       {"info"},
+       {kFileArgument, kEventRows}},
+      {"gc",
+       ToolKind::kEvents,
+       "Collections of .NET, their pauses, heaps, and who allocates.",
+       {"gc"},
+       {kFileArgument, kEventRows}},
+      {"exceptions",
+       ToolKind::kEvents,
+       "Exceptions of .NET: types, who threw and who caught them.",
+       {"exceptions"},
+       {kFileArgument,
+        {"by", Type::kText, "what a row is (site)", "--by", false, kExceptionRows},
+        kEventRows}},
+      {"locks",
+       ToolKind::kEvents,
+       "Which locks threads waited for, where, how long, and who held them.",
+       {"locks"},
+       {kFileArgument,
+        {"by", Type::kText, "what a row is (lock)", "--by", false, kLockRows},
+        {"lock", Type::kText, "this lock alone", "--lock"},
+        {"pid", Type::kNumber, "of this process", "--pid"},
+        {"tid", Type::kNumber, "waits of this thread", "--tid"},
+        {"longer_than", Type::kText, "waits of at least this length: 10ms", "--longer-than"},
+        {"all", Type::kFlag, "with waits for handles", "--all"},
+        kEventRows}},
+      {"jit",
+       ToolKind::kEvents,
+       "What .NET compiled while the program ran, and how long that took.",
+       {"jit"},
+       {kFileArgument, kEventRows}},
+      {"io",
+       ToolKind::kEvents,
+       "What was read, written and held in memory in a Windows trace, and for whom.",
+       {"io"},
+       {kFileArgument, ordered(kIoOrders), kEventRows}},
+      {"mem",
+       ToolKind::kEvents,
+       "Where data came from, how long that took, which cache lines are shared.",
+       {"mem"},
+       {kFileArgument, ordered(kMemoryOrders), kEventRows}},
+  };
+}
+
 // What looks at one callstack, at other files, at waits, or shows the way to the page.
 std::vector<Tool> other_tools() {
   return {
@@ -143,7 +205,7 @@ std::vector<Tool> make_tools() {
        {"summary"},
        {kFileArgument}},
   };
-  for (const std::vector<Tool>& more : {report_tools(), other_tools()}) {
+  for (const std::vector<Tool>& more : {report_tools(), event_tools(), other_tools()}) {
     tools.insert(tools.end(), more.begin(), more.end());
   }
   return tools;
@@ -151,6 +213,7 @@ std::vector<Tool> make_tools() {
 
 std::string_view type_word(Type type) {
   return type == Type::kNumber                          ? "integer"
+         : type == Type::kFlag                          ? "boolean"
          : type == Type::kTexts || type == Type::kFiles ? "array"
                                                         : "string";
 }
@@ -246,6 +309,15 @@ std::variant<std::vector<std::string>, std::string> values_of(const ToolArgument
 
 // Adds the values of one argument to the words. Empty: it could be done.
 std::string add_values(ToolWords& words, const ToolArgument& argument, const JsonValue& value) {
+  if (argument.type == Type::kFlag) {
+    if (!value.IsBool()) {
+      return fmt::format("{} is not true or false", argument.name);
+    }
+    if (value.GetBool()) {
+      words.options.emplace_back(argument.option);
+    }
+    return {};
+  }
   const auto values = values_of(argument, value);
   if (const auto* problem = std::get_if<std::string>(&values)) {
     return *problem;
@@ -256,7 +328,7 @@ std::string add_values(ToolWords& words, const ToolArgument& argument, const Jso
     words.rows = std::clamp<std::size_t>(value.GetUint(), 1, kMostRows);
     return {};
   }
-  if (argument.name == "order") {
+  if (argument.name == "order" && argument.choices.empty()) {
     if (texts.front() != "self" && texts.front() != "total") {
       return "order is self or total";
     }

@@ -21,11 +21,12 @@ enum class ToolKind : std::uint8_t {
   kShow,
   kDiff,
   kWaits,
+  kEvents,  ///< of gc, exceptions, info, io, jit, locks, mem: text
   kPage,
 };
 
 struct ToolArgument {
-  enum class Type : std::uint8_t { kText, kTexts, kNumber, kFile, kFiles };
+  enum class Type : std::uint8_t { kText, kTexts, kNumber, kFlag, kFile, kFiles };
 
   std::string_view name;
   Type type = Type::kText;
