@@ -182,6 +182,82 @@ TEST_SUITE("event reports") {
     CHECK(lengths == std::vector<std::uint64_t>{10'000, 50'000});
   }
 
+  TEST_CASE("gc report: pauses add up, the longest is any of them, others stand apart") {
+    struct Pause {
+      std::uint32_t reason;  // 1, 6: for a collection
+      std::uint64_t ns;
+    };
+    const std::vector<std::vector<Pause>> cases = {{{1, 5'000}, {6, 7'000}, {1, 2'000}, {0, 9'000}},
+                                                   {{0, 9'000}, {1, 7'000}, {1, 7'000}, {6, 1'000}},
+                                                   {{1, 1'000}, {5, 3'000}, {1, 8'000}},
+                                                   {{2, 4'000}},
+                                                   {}};
+    for (const std::vector<Pause>& pauses : cases) {
+      const ScratchDirectory folder;
+      NettraceWriter out(4, 8, 1'000'000'000);
+      constexpr std::string_view kRuntime = "Microsoft-Windows-DotNETRuntime";
+      for (const std::uint32_t kind : {1U, 2U, 3U, 9U}) {
+        out.metadata(kind, kRuntime, kind, "", kind == 1 ? 2 : 1);
+      }
+      std::vector<NettraceEvent> events;
+      const auto add = [&](std::uint32_t kind, std::uint64_t ticks, const TestBytes& payload) {
+        NettraceEvent event;
+        event.metadata = kind;
+        event.number = static_cast<std::uint32_t>(events.size() + 1);
+        event.ticks = ticks;
+        event.payload = payload.bytes;
+        events.push_back(event);
+      };
+      // Each with a collection that takes half of it; the first restart has no suspension.
+      std::uint64_t now = 1'000;
+      std::uint32_t number = 0;
+      std::uint64_t collecting = 0;
+      std::uint64_t longest = 0;
+      std::uint64_t other = 0;
+      std::size_t collections = 0;
+      add(3, now, TestBytes().u16(9));
+      for (const Pause& pause : pauses) {
+        const bool collects = pause.reason == 1 || pause.reason == 6;
+        now += 100'000;
+        add(9, now, TestBytes().u32(pause.reason).u32(++number).u16(9));
+        if (collects) {
+          add(1, now + 10, TestBytes().u32(number).u32(number % 3).u32(0).u32(0).u16(9).u64(0));
+          add(2, now + pause.ns / 2, TestBytes().u32(number).u32(number % 3).u16(9));
+          ++collections;
+        }
+        add(3, now + pause.ns, TestBytes().u16(9));
+        (collects ? collecting : other) += pause.ns;
+        longest = collects ? std::max(longest, pause.ns) : longest;
+      }
+      out.events(events);
+      write_capture(folder.file("a.nettrace"), out.finish());
+      REQUIRE(convert(folder.file("a.nettrace"), folder.file("a.spk"), {}, nullptr));
+      const auto reader = Reader::open(folder.file("a.spk"));
+      REQUIRE(reader);
+      const auto report = app::gc_report(**reader, 0);
+      REQUIRE(report);
+      REQUIRE(report->processes.size() == 1);
+      const app::GcProcess& process = report->processes[0];
+      CHECK(process.pauses == collections);
+      CHECK(process.pause_ns == collecting);
+      CHECK(process.longest_ns == longest);
+      CHECK(process.other_pauses == pauses.size() - collections);
+      CHECK(process.other_pause_ns == other);
+      REQUIRE(process.collections.size() == collections);
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < pauses.size(); ++i) {
+        if (pauses[i].reason != 1 && pauses[i].reason != 6) {
+          continue;
+        }
+        const auto& collection = process.collections[at++];
+        CHECK(collection.number == i + 1);
+        CHECK(collection.generation == (i + 1) % 3);
+        CHECK(collection.pause_ns == pauses[i].ns);
+        CHECK(collection.to_ns - collection.from_ns == pauses[i].ns / 2 - 10);
+      }
+    }
+  }
+
   TEST_CASE("jit report: methods by tier, method and caller") {
     const ScratchDirectory folder;
     NettraceWriter out(4, 8, 1'000'000'000);

@@ -133,6 +133,70 @@ TEST_CASE("trend: the commit at which a function became slower") {
   CHECK(shares->series.front().values.front().median == doctest::Approx(200.0 / 640).epsilon(0.05));
 }
 
+TEST_CASE("trend: medians and ends are of a commit's own runs, however many it has") {
+  const ScratchDirectory folder;
+  const std::string base = folder.file("base");
+  const std::vector<std::vector<int>> runs = {{100}, {90, 130, 100, 110}, {300, 200}, {50, 70, 60}};
+  std::uint64_t seed = 0;
+  for (std::size_t commit = 0; commit < runs.size(); ++commit) {
+    for (const int parse : runs[commit]) {
+      const std::string file = run_of(folder, parse, 400, ++seed);
+      REQUIRE(app::add_baseline(base, commit_name(static_cast<int>(commit)), file).has_value());
+    }
+  }
+  app::TrendOptions options;
+  options.compared.unit = DiffUnit::kRun;
+  const auto report = app::trend_of(*app::read_baselines(base), options);
+  REQUIRE(report.has_value());
+  REQUIRE(report->commits.size() == runs.size());
+  const auto series_of = [&](const std::string& name) {
+    return std::find_if(report->series.begin(), report->series.end(),
+                        [&](const app::TrendSeries& series) { return series.name == name; });
+  };
+  const auto parse = series_of("parse");
+  REQUIRE(parse != report->series.end());
+  const std::vector<std::vector<double>> expected = {
+      {100, 100, 100}, {105, 90, 130}, {250, 200, 300}, {60, 50, 70}};
+  for (std::size_t commit = 0; commit < runs.size(); ++commit) {
+    CHECK(report->commits[commit].id == commit_name(static_cast<int>(commit)));
+    CHECK(report->commits[commit].runs == runs[commit].size());
+    const app::TrendValue& value = parse->values[commit];
+    CHECK(value.median == doctest::Approx(expected[commit][0] * kPeriod));
+    CHECK(value.least == doctest::Approx(expected[commit][1] * kPeriod));
+    CHECK(value.most == doctest::Approx(expected[commit][2] * kPeriod));
+    CHECK(report->series[0].values[commit].median ==
+          doctest::Approx((expected[commit][0] + 440) * kPeriod));
+  }
+}
+
+TEST_CASE("trend: a change is in doubt by runs on its two sides, not by others") {
+  const ScratchDirectory folder;
+  const std::string base = folder.file("base");
+  constexpr int kStep = 12;
+  for (int i = 0; i < 3 * kStep; ++i) {
+    SpkContent content = content_of({{{"main", "parse"},
+                                      i < kStep       ? 200
+                                      : i < 2 * kStep ? 400
+                                                      : 800},
+                                     {{"main"}, 40 + i % 3}},
+                                    static_cast<std::uint64_t>(i) + 1, kPeriod);
+    if (i == kStep - 1) {
+      content.losses = {{"recorder_lost_samples", LossKind::kRecorder, 1'000, 0}};
+    }
+    REQUIRE(app::add_baseline(base, commit_name(i), written(folder, "run.spk", content)));
+  }
+  app::TrendOptions options;
+  options.compared.unit = DiffUnit::kRun;
+  const auto report = app::trend_of(*app::read_baselines(base), options);
+  REQUIRE(report.has_value());
+  const auto& changes = report->series[0].changes;
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].point.index == kStep);
+  CHECK(changes[1].point.index == 2 * kStep);
+  CHECK_FALSE(changes[0].doubts.empty());
+  CHECK(changes[1].doubts.empty());
+}
+
 TEST_CASE("trend: a folder without commits, and a file that is bad") {
   CHECK(app::trend_of({}, {}).error().code == ErrorCode::kUsage);
   std::vector<app::BaselineCommit> commits(2);

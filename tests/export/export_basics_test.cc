@@ -105,6 +105,12 @@ TEST_CASE("build ids: GNU ids are hex, PDB ids are GUID and age") {
   CHECK(query::breakpad_id(module) == "0403020106050807090A0B0C0D0E0F100");
   module.build_id_kind = BuildIdKind::kPdb;  // the age is 0x14131211
   CHECK(query::build_id_text(module) == "0403020106050807090A0B0C0D0E0F1014131211");
+  // Only with all its bytes is there an age.
+  for (const std::size_t size : {24U, 21U, 20U, 19U, 17U, 16U}) {
+    module.build_id.resize(size);
+    CHECK(query::breakpad_id(module) ==
+          std::string("0403020106050807090A0B0C0D0E0F10") + (size >= 20 ? "14131211" : "0"));
+  }
   module.build_id.resize(3);
   CHECK(query::breakpad_id(module) ==
         "00030201000000000000000000000000"
