@@ -15,6 +15,7 @@ struct Part {
   WaitState state;
   std::uint64_t ns;
   std::uint32_t reason = 0;
+  std::uint8_t flags = 0;
 };
 
 TEST_CASE("idle pools: able to run in less than a hundredth of what is known, or idle by name") {
@@ -30,8 +31,11 @@ TEST_CASE("idle pools: able to run in less than a hundredth of what is known, or
       {{{WaitState::kBlocked, 9'900}, {WaitState::kWoken, 100}}, false},
       {{{WaitState::kBlocked, 9'900}, {WaitState::kPreempted, 100}}, false},
       {{{WaitState::kBlocked, 9'900}, {WaitState::kAwake, 100}}, false},
-      {{{WaitState::kBlocked, 9'900}, {WaitState::kUnknown, 100}}, true},
-      {{{WaitState::kBlocked, 9'900}, {WaitState::kExited, 100}}, true},
+      // Its wait ended, so that it ran, and nobody saw for how long.
+      {{{WaitState::kBlocked, 9'900}, {WaitState::kUnknown, 100}}, false},
+      {{{WaitState::kBlocked, 9'900}, {WaitState::kExited, 100}}, false},
+      {{{WaitState::kBlocked, 9'900, 0, kWaitOpenEnd}, {WaitState::kUnknown, 100}}, true},
+      {{{WaitState::kBlocked, 9'900, 0, kWaitCut}, {WaitState::kExited, 100}}, true},
       {{{WaitState::kBlocked, 100}, {WaitState::kRunning, 1}, {WaitState::kUnknown, 9'900}}, false},
       {{{WaitState::kBlocked, 4'900},
         {WaitState::kWoken, 50},
@@ -71,6 +75,7 @@ TEST_CASE("idle pools: able to run in less than a hundredth of what is known, or
             now = part.ns > 10'000 ? 0 : now;
             row.state = part.state;
             row.reason = part.reason;
+            row.flags = part.flags;
             pools.add(row);
           }
         };

@@ -136,11 +136,15 @@ std::vector<std::byte> written(const std::vector<WaitInterval>& rows, bool threa
   const std::string path = directory.file("intervals");
   const auto out = std::move(io::OutputFile::create(path)).value();
   spk::SectionWriter sections(*out, 3);
-  spk::IntervalWriter writer(sections, threaded);
+  spk::IntervalWriter writer(sections, kNoStack, threaded);
   for (const WaitInterval& row : rows) {
     REQUIRE(writer.add(row));
   }
-  REQUIRE(writer.end(std::vector<std::string>{"", "?"}));
+  std::vector<std::string> reasons(kBounds.reasons);
+  for (std::size_t i = 1; i < reasons.size(); ++i) {
+    reasons[i] = std::to_string(i);
+  }
+  REQUIRE(writer.end(reasons));
   REQUIRE(sections.sections().size() == (rows.empty() ? 0 : 2));
   if (!rows.empty()) {
     const auto blocks = (rows.size() + spk::kIntervalsPerBlock - 1) / spk::kIntervalsPerBlock;
@@ -168,7 +172,7 @@ TEST_CASE("intervals: rows that are alike take as many bytes as a reader asks fo
   ScratchDirectory directory;
   const auto out = std::move(io::OutputFile::create(directory.file("intervals"))).value();
   spk::SectionWriter sections(*out, 3);
-  spk::IntervalWriter writer(sections, false);
+  spk::IntervalWriter writer(sections, kNoStack, false);
   constexpr std::uint64_t kRows = 5 * std::uint64_t{spk::kIntervalsPerBlock};
   WaitInterval row;
   for (std::uint64_t i = 0; i < kRows; ++i) {
