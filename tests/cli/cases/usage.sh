@@ -4,7 +4,6 @@ run convrt
 run --help
 run help topics
 run help format
-run help losses
 run help exit-codes
 run help formt
 run stats
