@@ -52,7 +52,8 @@ void append_shares(std::string& out, std::string_view what, const std::vector<Lo
   for (std::size_t i = 0; i < std::min(shares.size(), kMostShares); ++i) {
     out += fmt::format("{:38}{} ", "", what);
     append_escaped(out, shares[i].name);
-    out += fmt::format(" {} times, {} ms\n", grouped(shares[i].waits), ms_text(shares[i].ns));
+    out += shares[i].waits == 1 ? " once" : fmt::format(" {} times", grouped(shares[i].waits));
+    out += fmt::format(", {} ms\n", ms_text(shares[i].ns));
   }
   if (shares.size() > kMostShares) {
     out += fmt::format("{:38}and {} more\n", "", grouped(shares.size() - kMostShares));
