@@ -146,6 +146,8 @@ def mistakes(first, step):
         tools.made("one.perf.data", "6")
         tools.run(["convert", "one.perf.data", "-o", "one.spk"])
         for command in command_names(tools)[first::step]:
+            for name in ("zzz", "-1", "1"):
+                shutil.rmtree(tools.work / name, ignore_errors=True)  # of --out-dir; files stay
             yield [command]
             yield [command, "--nonsense"]
             yield [command, "none.spk", "none.spk", "none.spk", "none.spk"]
