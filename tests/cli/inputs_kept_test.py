@@ -16,7 +16,7 @@ import tempfile
 PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|BUNDLE.zip", "DIR|BUNDLE.zip|FILE", "BUNDLE.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "FROM,TO", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
-          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER", "KEY=VALUE"]
+          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER", "KEY=VALUE", "LOCK"]
 OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
