@@ -200,7 +200,7 @@ class Reader {
   [[nodiscard]] Result<std::uint64_t> resident_bytes() const;
 
   /// Reads everything: every checksum, every page, every index, every sample block, every table,
-  /// their order and keys, and that the statistics fit. docs/format.md, section 7, lists what is
+  /// their order and keys, and that the statistics fit. docs/format.md, section 8, lists what is
   /// not compared. Errors: as of opening, with the rule that is broken.
   [[nodiscard]] Status verify() const;
 

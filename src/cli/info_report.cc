@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/analysis/memory_report.h"
 #include "app/symbolize/name_outlook.h"
 #include "cli/event_reports.h"
 #include "cli/human_text.h"
@@ -164,10 +165,21 @@ Status look_at_values(const Reader& reader, Contents& contents) {
   return read;
 }
 
-bool is_access(std::string_view event) {
-  return event.find("mem-loads") != std::string_view::npos ||
-         event.find("mem-stores") != std::string_view::npos || event.starts_with("ibs_op") ||
-         event.starts_with("arm_spe");
+// Up to the first access, and the first run: who says when a thread ran knows of its switches.
+Status look_at_rows(const Reader& reader, Contents& contents) {
+  const Status read = reader.sample_fields([&contents](std::span<const FieldRow> rows) {
+    contents.has_accesses = std::any_of(rows.begin(), rows.end(), app::is_access);
+    return !contents.has_accesses;
+  });
+  if (!read) {
+    return read;
+  }
+  return reader.intervals({}, [&contents](std::span<const WaitInterval> rows) {
+    contents.has_switches = std::any_of(rows.begin(), rows.end(), [](const WaitInterval& row) {
+      return row.state == WaitState::kRunning;
+    });
+    return !contents.has_switches;
+  });
 }
 
 Result<Contents> contents_of(const Reader& reader) {
@@ -176,23 +188,15 @@ Result<Contents> contents_of(const Reader& reader) {
   contents.kind = statistics.source_kind;
   contents.has_callstacks = statistics.callstacks.stored != 0;
   contents.has_waits = reader.has_intervals();
-  contents.has_switches = contents.has_waits;
   contents.has_labels = reader.label_set_count() != 0;
   const Result<Branches> branches = reader.branches();
   if (!branches) {
     return branches.error();
   }
   contents.has_branches = !branches->edges.empty() || reader.has_branch_stacks();
-  for (const EventCount& event : statistics.events) {
-    contents.has_accesses = contents.has_accesses || (event.samples != 0 && is_access(event.name));
-  }
-  if (const Status values = look_at_values(reader, contents); !values) {
-    return values.error();
-  }
-  if (contents.has_value({"wait_start"}) && contents.kind == "nettrace") {
-    contents.has_switches = false;
-  }
-  return contents;
+  Status read = look_at_values(reader, contents);
+  read = read ? look_at_rows(reader, contents) : read;
+  return read ? Result<Contents>(std::move(contents)) : read.error();
 }
 
 // Samples of each event that have a callstack.

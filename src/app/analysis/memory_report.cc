@@ -28,11 +28,6 @@ constexpr std::size_t kMostHeld = std::size_t{1} << 21;  // places, threads and 
 constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
 constexpr std::uint32_t kEveryProcess = kUnknownId;
 
-bool is_access(const FieldRow& row) {
-  return row.has(SampleField::kDataSource) || row.has(SampleField::kWeight) ||
-         row.value(SampleField::kAddress) != 0;
-}
-
 void add_access(MemorySum& sum, const FieldRow& row) {
   const query::DataSource source(row.value(SampleField::kDataSource));
   const std::uint64_t latency = row.value(SampleField::kWeight);
@@ -320,6 +315,11 @@ Status count_accesses(const Reader& reader, query::SampleSelection& selection,
 }
 
 }  // namespace
+
+bool is_access(const FieldRow& row) {
+  return row.has(SampleField::kDataSource) || row.has(SampleField::kWeight) ||
+         row.value(SampleField::kAddress) != 0;
+}
 
 std::string access_text(std::uint64_t data_source) {
   return query::DataSource(data_source).text();

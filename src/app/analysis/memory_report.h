@@ -84,18 +84,21 @@ struct MemoryReport {
   std::uint64_t untracked = 0;  ///< samples whose line was one too many to follow
 };
 
+/// Whether the fields of a sample are of an access to memory: a data source, a latency or a data
+/// address.
+bool is_access(const FieldRow& row);
+
 /// What a data source says, as `perf script -F data_src` writes it after the number.
 std::string access_text(std::uint64_t data_source);
 
 enum class MemoryOrder : std::uint8_t { kLatency, kSamples, kShared };
 
-/// The report of the samples of a file that the filter lets through and that have a data source, a
-/// latency or a data address. `limit`: most rows of functions, callstacks and lines; 0: all. Lines
-/// are told apart by physical address where there is one, else by address and, in user memory,
-/// process. Memory: distinct functions and callstacks, and some 100 bytes for each of two million
-/// places in lines, their threads and processors. `places`: where files of images are looked for,
-/// whose variables are shown then; null: nowhere. Errors: those of the reader; kUsage: as
-/// SampleSelection.
+/// The report of the samples of a file that the filter lets through and that are accesses. `limit`:
+/// most rows of functions, callstacks and lines; 0: all. Lines are told apart by physical address
+/// where there is one, else by address and, in user memory, process. Memory: distinct functions and
+/// callstacks, and some 100 bytes for each of two million places in lines, their threads and
+/// processors. `places`: where files of images are looked for, whose variables are shown then;
+/// null: nowhere. Errors: those of the reader; kUsage: as SampleSelection.
 Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& filter,
                                    MemoryOrder order, std::size_t limit,
                                    const symbolize::SymbolPlaces* places = nullptr);
