@@ -159,4 +159,10 @@ std::string seconds_text(std::uint64_t time_ns) {
   return fmt::format("{}.{:09}", time_ns / kNanosecondsPerSecond, time_ns % kNanosecondsPerSecond);
 }
 
+std::string milliseconds_text(std::uint64_t time_ns) {
+  constexpr std::uint64_t kNanosecondsPerMillisecond = 1'000'000;
+  return fmt::format("{}.{:06}", time_ns / kNanosecondsPerMillisecond,
+                     time_ns % kNanosecondsPerMillisecond);
+}
+
 }  // namespace stackpack::cli

@@ -40,4 +40,7 @@ std::string time_step_text(std::uint64_t step_ns);
 /// Seconds and nine digits: 12.000000345.
 std::string seconds_text(std::uint64_t time_ns);
 
+/// Milliseconds and six digits: 0.123456.
+std::string milliseconds_text(std::uint64_t time_ns);
+
 }  // namespace stackpack::cli

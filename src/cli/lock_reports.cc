@@ -129,8 +129,8 @@ class WaitLister {
   void write_line(const LockWait& wait, const std::string& place) {
     std::string& text = out_.text();
     text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t", seconds_text(wait.from_ns),
-                        seconds_text(wait.to_ns), milliseconds(wait.ns), wait.source, wait.kind,
-                        app::lock_text(wait));
+                        seconds_text(wait.to_ns), milliseconds_text(wait.ns), wait.source,
+                        wait.kind, app::lock_text(wait));
     append_escaped(text, values_.thread(wait.pid, wait.tid, wait.from_ns));
     text += '\t';
     append_escaped(text, wait.holder == kUnknownId
@@ -166,12 +166,6 @@ class WaitLister {
       json.field("stack", wait.stack);
     }
     json.end_object();
-  }
-
-  // Whole nanoseconds, in ms.
-  static std::string milliseconds(std::uint64_t ns) {
-    constexpr std::uint64_t kMillion = 1'000'000;
-    return fmt::format("{}.{:06}", ns / kMillion, ns % kMillion);
   }
 
   app::EventValueTable& values_;

@@ -38,12 +38,6 @@ namespace {
 
 using app::WaitRun;
 
-// `0.123`, in ms.
-std::string milliseconds(std::uint64_t ns) {
-  constexpr std::uint64_t kMillion = 1'000'000;
-  return fmt::format("{}.{:06}", ns / kMillion, ns % kMillion);
-}
-
 class RunLister {
  public:
   RunLister(const Reader& reader, const app::WaitTables& tables, const Symbols& symbols,
@@ -128,8 +122,8 @@ class RunLister {
     std::string& text = out_.text();
     text += seconds_text(run.run.to_ns) + '\t';
     append_escaped(text, name_of(run));
-    text += fmt::format("[{}]\t{}\t{}\t{}\t", run.run.tid, milliseconds(run.wait_ns),
-                        milliseconds(run.delay_ns), milliseconds(length));
+    text += fmt::format("[{}]\t{}\t{}\t{}\t", run.run.tid, milliseconds_text(run.wait_ns),
+                        milliseconds_text(run.delay_ns), milliseconds_text(length));
     append_escaped(text, next.empty() ? "-" : next);
     text += '\t';
     append_escaped(text, reason_of(run).empty() ? "-" : reason_of(run));

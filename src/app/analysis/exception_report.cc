@@ -39,8 +39,8 @@ class Throws {
     return {};
   }
 
-  FinestRows rows;
-  bool knows_catches = false;
+  [[nodiscard]] const FinestRows& rows() const { return rows_; }
+  [[nodiscard]] bool knows_catches() const { return knows_catches_; }
 
  private:
   static constexpr std::size_t kMostInFlight = 64;  // of a thread
@@ -52,7 +52,7 @@ class Throws {
       return site.error();
     }
     Finest& finest =
-        rows[{values_.text(row.fields[kType]), *site, values_.text(row.fields[kMessage])}];
+        rows_[{values_.text(row.fields[kType]), *site, values_.text(row.fields[kMessage])}];
     if (finest.count++ == 0) {
       finest.first_ns = row.value->time_ns;
     }
@@ -67,7 +67,7 @@ class Throws {
   }
 
   void caught(const EventValueTable::Row& row) {
-    knows_catches = true;
+    knows_catches_ = true;
     std::vector<Finest*>& flying = in_flight_[{row.value->pid, row.value->tid}];
     if (!flying.empty()) {
       ++flying.back()->catchers[values_.text(row.fields[0])];
@@ -76,6 +76,8 @@ class Throws {
   }
 
   EventValueTable& values_;
+  FinestRows rows_;
+  bool knows_catches_ = false;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Finest*>> in_flight_;
 };
 
@@ -174,8 +176,8 @@ Result<ExceptionReport> exception_report(const Reader& reader, ExceptionGroup by
     return read ? named.error() : read.error();
   }
   ExceptionReport report;
-  report.rows = rows_of(throws.rows, by);
-  report.knows_catches = throws.knows_catches;
+  report.rows = rows_of(throws.rows(), by);
+  report.knows_catches = throws.knows_catches();
   for (const ThrownException& row : report.rows) {
     report.count += row.count;
     report.caught += row.caught;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/saturating.h"
 #include "core/sort_rows.h"
 #include "query/name_pattern.h"
 
@@ -28,7 +29,7 @@ void add(Shares& shares, const std::string& name, const LockWait& wait) {
   LockShare& share = shares[name];
   share.name = name;
   ++share.waits;
-  share.ns += wait.ns;
+  core::add_saturating(share.ns, wait.ns);
 }
 
 std::vector<LockShare> largest(const Shares& shares) {
@@ -63,7 +64,7 @@ class LockSums {
       row.kind = wait.kind;
       row.process = values_.process(wait.pid, wait.from_ns);
     }
-    row.ns += wait.ns;
+    core::add_saturating(row.ns, wait.ns);
     if (wait.ns >= row.longest_ns) {
       row.longest_ns = wait.ns;
       row.stack = wait.stack;
@@ -143,12 +144,12 @@ Result<LockReport> lock_report(const Reader& reader, const LockQuery& query, std
     }
     if (!wait.is_lock && !query.all) {
       ++report.not_locks;
-      report.not_locks_ns += wait.ns;
+      core::add_saturating(report.not_locks_ns, wait.ns);
       return;
     }
     ++report.waits;
-    report.ns += wait.ns;
-    report.between_ns += wait.to_ns - wait.from_ns;
+    core::add_saturating(report.ns, wait.ns);
+    core::add_saturating(report.between_ns, wait.to_ns - wait.from_ns);
     report.longest_ns = std::max(report.longest_ns, wait.ns);
     named = sums.add_wait(wait);
   });

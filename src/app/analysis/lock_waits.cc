@@ -45,11 +45,15 @@ class RuntimeWaits {
   using Thread = std::tuple<std::uint32_t, std::uint32_t>;               // pid, tid
   using Held = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>;  // pid, lock, tid
 
+  static std::string_view kind_of(std::uint64_t flags) {
+    return flags == 1 ? "runtime" : "managed";
+  }
+
   static LockWait contention(const EventValueTable::Row& row) {
     enum Fields : std::size_t { kLock, kObject, kOwner, kFlags };
     LockWait wait;
     wait.source = "contention";
-    wait.kind = row.fields[kFlags] == 1 ? "runtime" : "managed";
+    wait.kind = kind_of(row.fields[kFlags]);
     wait.lock = row.fields[kLock];
     wait.object = row.fields[kObject];
     if (row.fields[kOwner] < kUnknownId) {
@@ -95,7 +99,7 @@ class RuntimeWaits {
       return;
     } else {
       wait.source = "contention";
-      wait.kind = row.fields[1] == 1 ? "runtime" : "managed";
+      wait.kind = kind_of(row.fields[1]);
       wait.from_ns = value.time_ns - recorded_ns;
       wait.pid = value.pid;
       wait.tid = value.tid;
@@ -103,7 +107,7 @@ class RuntimeWaits {
     wait.to_ns = value.time_ns;
     wait.ns = recorded_ns != kNoValue ? recorded_ns : wait.to_ns - wait.from_ns;
     wait.stack = wait.stack != kNoStack ? wait.stack : value.stack;  // before .NET 10
-    if (wait.lock != kNoValue && held_.size() < kMostHeld) {
+    if (wait.is_lock && wait.lock != kNoValue && held_.size() < kMostHeld) {
       held_.insert_or_assign({wait.pid, wait.lock, wait.tid}, wait.stack);
     }
     visit_(wait);

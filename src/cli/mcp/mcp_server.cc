@@ -26,9 +26,8 @@ constexpr std::array<std::string_view, 3> kVersions = {"2025-06-18", "2025-03-26
 
 constexpr std::string_view kInstructions =
     "Profiles of programs. Begin with open, then info or summary, and top; go from a hot function "
-    "to "
-    "callers, "
-    "callees and source. `next` in an answer lists calls that go deeper, as TOOL FILE ARGUMENT. "
+    "to callers, callees and source. `next` in an answer lists calls that go deeper, as TOOL FILE "
+    "ARGUMENT. "
     "Answers are short: rows_left_out says what is missing, the argument rows asks for more "
     "(--limit=N in next). "
     "Shares "
