@@ -487,7 +487,7 @@ void WaitEngine::on_seen(const SchedEvent& event) {
 
 // A thread that begins to wait once more had ended the wait before, unrecorded.
 void WaitEngine::on_wait_begin(const SchedEvent& event) {
-  if (plan_.has_switches || plan_.has_records || plan_.has_handovers || event.tid == 0) {
+  if (knows_switches() || event.tid == 0) {
     return;
   }
   ThreadState* const found = thread(event.tid);
@@ -504,7 +504,7 @@ void WaitEngine::on_wait_begin(const SchedEvent& event) {
 
 void WaitEngine::on_wait_end(const SchedEvent& event) {
   ThreadState* const found = threads_.find(event.tid);
-  if (found != nullptr && found->state == State::kBlocked) {
+  if (!knows_switches() && found != nullptr && found->state == State::kBlocked) {
     ThreadState& waited = *thread(event.tid);
     close(waited, event.time_ns);
     go(waited, State::kUnknown, event.time_ns);

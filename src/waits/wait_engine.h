@@ -178,6 +178,9 @@ class WaitEngine {
   void on_switch_out(const SchedEvent& event);
   void on_switch_in(const SchedEvent& event);
   void on_seen(const SchedEvent& event);
+  [[nodiscard]] bool knows_switches() const {
+    return plan_.has_switches || plan_.has_records || plan_.has_handovers;
+  }
   void on_wait_begin(const SchedEvent& event);
   void on_wait_end(const SchedEvent& event);
   void leave(ThreadState& thread, const SchedEvent& event, StackId stack);
