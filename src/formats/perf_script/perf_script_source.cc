@@ -215,10 +215,11 @@ class ScriptReader {
       return {};
     }
     const std::string_view before = without_instruction(line.text);
-    if (before.size() != line.text.size() || is_metric(line.text)) {
+    const bool metric = is_metric(line.text);
+    if (before.size() != line.text.size() || metric) {
       sink_.losses().add(loss::kTraceTextNotKept, LossKind::kNotice, 1, line.offset);
     }
-    if (is_metric(line.text)) {
+    if (metric) {
       parsed(line.bytes);
       return {};
     }

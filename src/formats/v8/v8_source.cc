@@ -150,8 +150,6 @@ class ProfileWriter {
     }
     Sample sample;
     sample.event = event_of(profile);
-    sample.pid = pid;
-    sample.tid = tid;
     for (std::size_t i = 0; i < profile.samples.size(); ++i) {
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, 0, "v8: cancelled"};
@@ -169,6 +167,8 @@ class ProfileWriter {
             own_weight(*profile.own, is_last ? profile.own->last : profile.deltas[i + 1]);
         sample.time_ns = profile.own->timed ? sample.time_ns : 0;
       }
+      sample.pid = pid;  // unless a node says another one
+      sample.tid = tid;
       if (const Status status = add(sample, profile, *node); !status) {
         return status;
       }
