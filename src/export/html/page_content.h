@@ -144,8 +144,8 @@ struct PageLabels {
 /// Samples of one event in one stretch of time, thread and callstack.
 struct TimeRow {
   std::uint32_t bucket = 0;
-  std::uint32_t thread =
-      0;  ///< of PageContent::threads; of PageLabels::tracks where there are labels
+  /// Of PageContent::threads; of PageLabels::tracks where there are labels.
+  std::uint32_t thread = 0;
   std::uint32_t node = 0;
   std::uint32_t event = 0;  ///< row of PageTimeline::measures_of_event
   std::uint64_t count = 0;

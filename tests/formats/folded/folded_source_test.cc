@@ -91,7 +91,8 @@ TEST_CASE("folded source: a line that is none is counted where it is, the others
 }
 
 TEST_CASE("folded source: a last line without its end is read, and counted as cut") {
-  for (const auto& [text, cut] : {std::pair{"a;b 123\n", 0}, {"a;b 123", 1}, {"x 1\na;b 12", 1}}) {
+  for (const auto& [given, cut] : {std::pair{"a;b 123\n", 0}, {"a;b 123", 1}, {"x 1\na;b 12", 1}}) {
+    const char* const text = given;
     CAPTURE(text);
     CollectingSink sink;
     const auto account = read(text, sink);
